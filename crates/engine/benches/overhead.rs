@@ -1,25 +1,82 @@
 //! The platform's overhead per iteration: replays a history with a harness that
 //! does next to nothing, three fresh containers an iteration. Prints wall time
-//! minus pytest's own; judges nothing.
+//! minus pytest's own, and where the rest goes; judges nothing.
 #![allow(clippy::print_stdout, reason = "a benchmark reports on stdout")]
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use swe_ci_core::run::RunConfig;
 use swe_ci_engine::Engine;
 use swe_ci_engine::testing::{self, TinyTask};
 use swe_ci_views::account::Visibility;
+use swe_ci_views::view::RunDetail;
 use tokio_util::sync::CancellationToken;
+use tracing::span::{Attributes, Id};
+use tracing::{Level, Subscriber};
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
 
 const ITERATIONS: usize = 20;
 const TESTS: &str = "import pytest, tiny\n@pytest.mark.parametrize('i', range(30))\ndef test_it(i): assert i <= tiny.N\n";
+/// Spans of the steps. What has none of them above it goes on beside the steps.
+const STEPS: [&str; 3] = ["architect", "programmer", "test"];
+const BESIDE: &str = "meanwhile";
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let engine = Engine::open(testing::config(folder.path().join("data"), 1)).await?;
-    let image = testing::image_archive(&engine, Path::new(env!("CARGO_TARGET_TMPDIR"))).await?;
+    import(&engine, folder.path()).await?;
+    let spans = SpanTimes::default();
+    let ours = Targets::new().with_target("swe_ci", Level::DEBUG);
+    let timed = spans.clone().with_filter(ours);
+    tracing_subscriber::registry().with(timed).init();
+
+    let machine = processor_seconds("/proc/stat");
+    let own = processor_seconds("/proc/self/stat");
+    let began = Instant::now();
+    let run = run_to_its_end(&engine).await?;
+    let wall = began.elapsed().as_secs_f64();
+    let machine = processor_seconds("/proc/stat") - machine;
+    let own = processor_seconds("/proc/self/stat") - own;
+
+    let evolution = &run.evolution_list[0];
+    let count = evolution.iterations.len() as f64;
+    let command: f64 = evolution.iterations.iter().map(|i| i.test_seconds).sum();
+    let artifacts = folder.path().join("data/artifacts/evolutions");
+    let pytest = pytest_seconds(&artifacts.join(&evolution.evolution_id))?;
+    println!(
+        "orchestration, {count} iterations of 3 fresh containers: {:.3} s an iteration",
+        wall / count
+    );
+    println!(
+        "  of which pytest itself {:.3} s, the test command with Python's start {:.3} s",
+        pytest / count,
+        command / count
+    );
+    println!(
+        "  overhead: wall minus pytest's own duration {:.3} s an iteration",
+        (wall - pytest) / count
+    );
+    println!(
+        "  processor time: this process {:.3} s, the whole machine {:.3} s an iteration",
+        own / count,
+        machine / count
+    );
+    println!(
+        "  milliseconds an iteration (calls an iteration); a line includes those that it calls"
+    );
+    spans.print(count);
+    Ok(())
+}
+
+async fn import(engine: &Engine, folder: &Path) -> anyhow::Result<()> {
+    let image = testing::image_archive(engine, Path::new(env!("CARGO_TARGET_TMPDIR"))).await?;
     let versions: Vec<[(&str, String); 2]> = (0..=ITERATIONS)
         .map(|n| {
             [
@@ -38,20 +95,19 @@ async fn main() -> anyhow::Result<()> {
         })
         .collect();
     let slices: Vec<&[(&str, &str)]> = borrowed.iter().map(Vec::as_slice).collect();
-    let dataset = folder.path().join("dataset");
-    testing::write_dataset(
-        &dataset,
-        "bench",
-        &image,
-        &[TinyTask {
-            name: "bench",
-            versions: &slices,
-        }],
-    )?;
+    let dataset = folder.join("dataset");
+    let task = TinyTask {
+        name: "bench",
+        versions: &slices,
+    };
+    testing::write_dataset(&dataset, "bench", &image, &[task])?;
     engine
         .import(dataset.as_path(), "bench", &testing::once(), &|_| {})
         .await?;
+    Ok(())
+}
 
+async fn run_to_its_end(engine: &Engine) -> anyhow::Result<RunDetail> {
     let id = engine
         .submit(RunConfig::human("bench"), Visibility::Public)
         .await?;
@@ -60,41 +116,16 @@ async fn main() -> anyhow::Result<()> {
         let (engine, stop) = (engine.clone(), stop.clone());
         async move { engine.work(stop).await }
     });
-    let began = Instant::now();
     let run = loop {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
         let run = engine.run(&id).await?;
         if run.summary.progress.is_over() {
             break run;
         }
     };
-    let wall = began.elapsed().as_secs_f64();
     stop.cancel();
     worker.await??;
-
-    let evolution = &run.evolution_list[0];
-    let count = evolution.iterations.len() as f64;
-    let command: f64 = evolution.iterations.iter().map(|i| i.test_seconds).sum();
-    let pytest = pytest_seconds(
-        &folder
-            .path()
-            .join("data/artifacts/evolutions")
-            .join(&evolution.evolution_id),
-    )?;
-    println!(
-        "orchestration, {count} iterations of 3 fresh containers: {:.3} s an iteration",
-        wall / count
-    );
-    println!(
-        "  of which pytest itself {:.3} s, the test command with Python's start {:.3} s",
-        pytest / count,
-        command / count
-    );
-    println!(
-        "  overhead: wall minus pytest's own duration {:.3} s an iteration",
-        (wall - pytest) / count
-    );
-    Ok(())
+    Ok(run)
 }
 
 /// The sum of the durations in an evolution's reports.
@@ -108,4 +139,70 @@ fn pytest_seconds(evolution: &Path) -> anyhow::Result<f64> {
             .unwrap_or_default();
     }
     Ok(total)
+}
+
+/// Processor time of this process or of the whole machine, other programs
+/// included; 0 where the kernel does not tell.
+fn processor_seconds(file: &str) -> f64 {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    // User and system time, in hundredths of a second: after the name of the
+    // program, or in the first line.
+    let (fields, chosen): (&str, &[usize]) = match text.rsplit_once(") ") {
+        Some((_, fields)) => (fields, &[11, 12]),
+        None => (text.lines().next().unwrap_or_default(), &[1, 2, 3]),
+    };
+    let fields: Vec<f64> = fields
+        .split_whitespace()
+        .map(|field| field.parse().unwrap_or_default())
+        .collect();
+    let chosen = chosen.iter().filter_map(|at| fields.get(*at));
+    chosen.sum::<f64>() / 100.0
+}
+
+/// Adds up how long spans lasted, by their step and name.
+#[derive(Debug, Clone, Default)]
+struct SpanTimes(Arc<Mutex<Times>>);
+
+/// How many and how long, by the step's number and the name.
+type Times = BTreeMap<(usize, &'static str), (u32, Duration)>;
+
+struct Began(Instant);
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanTimes {
+    fn on_new_span(&self, _: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        if let Some(span) = context.span(id) {
+            span.extensions_mut().insert(Began(Instant::now()));
+        }
+    }
+
+    fn on_close(&self, id: Id, context: Context<'_, S>) {
+        let Some(span) = context.span(&id) else {
+            return;
+        };
+        let Some(lasted) = span.extensions().get::<Began>().map(|at| at.0.elapsed()) else {
+            return;
+        };
+        let is = |name: &str| STEPS.iter().position(|step| *step == name);
+        let step = span.scope().find_map(|above| is(above.name()));
+        let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let time = times.entry((step.unwrap_or(STEPS.len()), span.name()));
+        let (count, total) = time.or_default();
+        *count += 1;
+        *total += lasted;
+    }
+}
+
+impl SpanTimes {
+    fn print(&self, iterations: f64) {
+        let times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((step, name), (count, total)) in &*times {
+            let step = STEPS.get(*step).copied().unwrap_or(BESIDE);
+            let (milliseconds, calls) = (total.as_secs_f64() * 1e3, f64::from(*count));
+            println!(
+                "  {step:>12}  {name:26} {:8.1} ({:.1})",
+                milliseconds / iterations,
+                calls / iterations
+            );
+        }
+    }
 }

@@ -40,6 +40,7 @@ use swe_ci_core::task::TestCommand;
 use swe_ci_sandbox::{
     CODE_FOLDER, Exec, Exit, Lines, OnLine, Output, RunningCommand, SandboxContainer, SandboxError,
 };
+use tracing::Instrument;
 
 use canaries::Canaries;
 use channel::Channel;
@@ -119,6 +120,7 @@ pub struct Bootstrap {
 
 impl Bootstrap {
     /// Starts Python and pytest in a container that does not have the code yet.
+    #[tracing::instrument(name = "start the bootstrap", level = "debug", skip_all)]
     pub async fn start(
         sandbox: &dyn SandboxContainer,
         limits: Limits,
@@ -187,7 +189,8 @@ pub async fn grade_in(
 ) -> Result<Graded, SandboxError> {
     let (key, seed) = randomness()?;
     let trees = grading.clone();
-    let prepared = blocking(move || Ok(Prepared::new(&trees, &key, seed)));
+    let prepared = blocking(move || Ok(Prepared::new(&trees, &key, seed)))
+        .instrument(tracing::debug_span!("add canaries"));
     let Prepared {
         placed,
         canaries,
@@ -207,7 +210,8 @@ pub async fn grade_in(
     };
     let seconds = began.elapsed().as_secs_f64();
     let trees = grading.clone();
-    let conclude = blocking(move || Ok(graded(session, exit, seconds, &trees)));
+    let conclude = blocking(move || Ok(graded(session, exit, seconds, &trees)))
+        .instrument(tracing::debug_span!("judge the results"));
     Ok(conclude.await?)
 }
 

@@ -45,6 +45,7 @@ impl Artifacts {
         self.put_packed(format!("{key}.zst"), packed).await
     }
 
+    #[tracing::instrument(name = "write an artifact", level = "debug", skip_all)]
     async fn put_packed(&self, key: String, packed: Vec<u8>) -> anyhow::Result<String> {
         self.store
             .put(&key.as_str().into(), PutPayload::from(packed))
@@ -111,6 +112,7 @@ impl Artifacts {
     /// Stores code under its digest; equal code is stored once. An artifact
     /// that is there but does not hold this code is damaged, and is replaced.
     /// Packs while it writes the archive: only the packed one is in memory.
+    #[tracing::instrument(name = "store code", level = "debug", skip_all)]
     pub async fn put_code(&self, code: &Arc<CodeTree>) -> anyhow::Result<String> {
         let own = code.clone();
         let digest = tokio::task::spawn_blocking(move || own.digest()).await?;

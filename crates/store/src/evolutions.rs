@@ -29,6 +29,7 @@ pub struct StepToRecord<'a> {
 impl Store {
     /// Records a completed step and its consequences. Only the holder of the
     /// lease may; otherwise fails with `Conflict` and writes nothing.
+    #[tracing::instrument(name = "write the row of a step", level = "debug", skip_all)]
     pub async fn record_step(
         &self,
         claim: &Claim,

@@ -97,6 +97,7 @@ impl Evolution<'_> {
         attempt
     }
 
+    #[tracing::instrument(name = "architect", level = "debug", skip_all)]
     async fn architect(&mut self, at: Cursor, log: &mut Log<'_>) -> Result<Attempt, Failure> {
         let Some(play) = self.play(at).await? else {
             return Ok(Attempt::of(StepOutcome::NothingLeft, "no work is left"));
@@ -123,6 +124,7 @@ impl Evolution<'_> {
         Ok(Attempt::of(StepOutcome::Done, "").with_product(key))
     }
 
+    #[tracing::instrument(name = "programmer", level = "debug", skip_all)]
     async fn programmer(&mut self, at: Cursor, log: &mut Log<'_>) -> Result<Attempt, Failure> {
         let play = self.play(at).await?.context("the programmer has no work")?;
         let code = self.code_of(at.code_of).await?;
@@ -153,6 +155,7 @@ impl Evolution<'_> {
     }
 
     /// How the agent works in the current step; `None` if no work is left.
+    #[tracing::instrument(name = "prepare the agent", level = "debug", skip_all)]
     async fn play(&self, at: Cursor) -> Result<Option<Play>, Failure> {
         let harness = self.agents.harness(at.role).cloned();
         let harness = harness
@@ -227,6 +230,7 @@ impl Evolution<'_> {
         Ok(Some(Arc::new(recording)))
     }
 
+    #[tracing::instrument(name = "test", level = "debug", skip_all)]
     async fn test(&mut self, at: Cursor, log: &mut Log<'_>) -> Result<Attempt, Failure> {
         let code_key = self.product_of(at, Role::Programmer)?;
         let code = self.stored_code(&code_key).await?;
@@ -352,6 +356,7 @@ impl Evolution<'_> {
     }
 
     /// The gap of the last scored code, as the architect sees it.
+    #[tracing::instrument(name = "write the gap", level = "debug", skip_all)]
     async fn gap_files(&self, code_of: u32) -> anyhow::Result<CodeTree> {
         let key = match code_of {
             0 => Some(base_report_of(&self.task)),

@@ -74,6 +74,7 @@ impl ContainerPool {
 
     /// A container for a step of this role, from the pool or new. Starts the
     /// creation of the next ones.
+    #[tracing::instrument(name = "wait for a container", level = "debug", skip_all)]
     pub async fn open(
         &mut self,
         role: Role,

@@ -20,6 +20,7 @@ impl DockerContainer {
     /// The files at a path, whose archive begins with `strip` components too
     /// many. `None` when there is no such path. Ends the download as soon as the
     /// files exceed a limit.
+    #[tracing::instrument(name = "get files", level = "debug", skip_all)]
     pub(super) async fn unpack(
         &self,
         path: &str,

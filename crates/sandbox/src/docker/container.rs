@@ -63,6 +63,7 @@ impl Drop for DockerContainer {
     }
 }
 
+#[tracing::instrument(name = "remove a container", level = "debug", skip_all)]
 pub(super) async fn remove(api: &bollard::Docker, id: &str) {
     let options = RemoveContainerOptionsBuilder::default()
         .force(true)
@@ -75,6 +76,7 @@ pub(super) async fn remove(api: &bollard::Docker, id: &str) {
 
 #[async_trait]
 impl SandboxContainer for DockerContainer {
+    #[tracing::instrument(name = "put files", level = "debug", skip_all)]
     async fn put(&self, parts: &[(&str, &CodeTree)]) -> Result<(), SandboxError> {
         let parts: Vec<(String, CodeTree)> = parts
             .iter()
@@ -92,6 +94,7 @@ impl SandboxContainer for DockerContainer {
 
     /// Commands run as root, who has no capabilities: process 1 belongs to
     /// another user where possible.
+    #[tracing::instrument(name = "start a command", level = "debug", skip_all)]
     async fn start(&self, exec: &Exec) -> Result<RunningCommand, SandboxError> {
         let config = ExecConfig {
             cmd: Some(exec.command.clone()),
@@ -109,6 +112,7 @@ impl SandboxContainer for DockerContainer {
         }
     }
 
+    #[tracing::instrument(name = "wait for a command", level = "debug", skip_all)]
     async fn wait(
         &self,
         command: RunningCommand,
@@ -202,6 +206,7 @@ impl DockerContainer {
 
     /// Waits until a command has ended whose output has: code may close its
     /// output and go on. Returns its exit code, if the engine knows it.
+    #[tracing::instrument(name = "learn an exit code", level = "debug", skip_all)]
     async fn exit_code(&self, exec_id: &str) -> Option<i64> {
         let mut pause = Duration::from_millis(10);
         loop {

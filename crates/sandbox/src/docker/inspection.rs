@@ -33,6 +33,7 @@ impl DockerContainer {
     }
 
     /// The engine's current view, or the latest one it gave.
+    #[tracing::instrument(name = "inspect a container", level = "debug", skip_all)]
     pub(super) async fn inspect(&self) -> Option<Seen> {
         if let Ok(container) = self.api.inspect_container(&self.id, None).await {
             let killed = container.state.and_then(|state| state.oom_killed);

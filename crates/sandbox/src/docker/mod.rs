@@ -31,6 +31,7 @@ pub use self::leftover_containers::SweepScope;
 use self::process::Process;
 use super::{ContainerSpec, LAYER_FOLDER, Sandbox, SandboxContainer, SandboxError};
 use swe_ci_base::blocking::blocking;
+use tracing::Instrument;
 
 /// Label of everything that an installation owns in the engine: containers,
 /// images, networks, volumes.
@@ -146,6 +147,7 @@ impl Sandbox for Docker {
             blocking(move || process.announce()).await?;
             let created = api
                 .create_container(None::<CreateContainerOptions>, body)
+                .instrument(tracing::debug_span!("create a container"))
                 .await
                 .map_err(|e| match status_of(&e) {
                     Some(404) => SandboxError::NoImage(image),
@@ -161,6 +163,7 @@ impl Sandbox for Docker {
             };
             let api = &container.api;
             api.start_container(&container.id, None::<StartContainerOptions>)
+                .instrument(tracing::debug_span!("start a container"))
                 .await
                 .map_err(|e| engine_error("start a container", &e))?;
             Ok(Box::new(container) as Box<dyn SandboxContainer>)
