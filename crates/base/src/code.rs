@@ -9,11 +9,13 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::{Component, Path, PathBuf};
 
+use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
 use crate::digest::hex;
 
-/// Files by their path relative to the root, `/`-separated, sorted.
+/// Files by their path relative to the root, `/`-separated, sorted. Clones share
+/// the contents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CodeTree {
     entries: BTreeMap<String, Entry>,
@@ -21,7 +23,7 @@ pub struct CodeTree {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
-    File { bytes: Vec<u8>, executable: bool },
+    File { bytes: Bytes, executable: bool },
     Symlink { target: String },
 }
 
@@ -154,7 +156,7 @@ impl CodeTree {
         self.entries.insert(
             path.to_owned(),
             Entry::File {
-                bytes: bytes.into(),
+                bytes: bytes.into().into(),
                 executable: false,
             },
         );
@@ -237,7 +239,7 @@ impl CodeTree {
                 Entry::File { bytes, executable } => {
                     let mode = if *executable { 0o755 } else { 0o644 };
                     let mut header = header(tar::EntryType::Regular, mode, bytes.len() as u64);
-                    archive.append_data(&mut header, path, bytes.as_slice())?;
+                    archive.append_data(&mut header, path, bytes.as_ref())?;
                 }
                 Entry::Symlink { target } => {
                     let mut header = header(tar::EntryType::Symlink, 0o777, 0);
@@ -306,6 +308,7 @@ impl Unpacking {
             if bytes.len() as u64 != entry.size() {
                 return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
             }
+            let bytes = bytes.into();
             Entry::File { bytes, executable }
         } else if kind.is_symlink() || kind.is_hard_link() {
             let Ok(Some(target)) = entry.link_name() else {
@@ -412,7 +415,7 @@ mod tests {
         code.insert(
             Path::new("run.sh"),
             Entry::File {
-                bytes: b"#!/bin/sh\n".to_vec(),
+                bytes: Bytes::from_static(b"#!/bin/sh\n"),
                 executable: true,
             },
         )
@@ -435,7 +438,7 @@ mod tests {
     fn only_code_is_inserted() {
         let mut code = CodeTree::default();
         let file = || Entry::File {
-            bytes: vec![],
+            bytes: Bytes::new(),
             executable: false,
         };
         for path in [

@@ -168,7 +168,7 @@ fn write_tree(repository: &Repository, code: &CodeTree) -> anyhow::Result<Oid> {
         let (mode, bytes) = match entry {
             Entry::File { bytes, executable } => {
                 let mode = if *executable { 0o100_755 } else { 0o100_644 };
-                (mode, bytes.as_slice())
+                (mode, bytes.as_ref())
             }
             Entry::Symlink { target } => (0o120_000, target.as_bytes()),
         };
@@ -212,7 +212,7 @@ fn add_blob(
             target: String::from_utf8_lossy(blob.content()).into_owned(),
         },
         mode => Entry::File {
-            bytes: blob.content().to_vec(),
+            bytes: blob.content().to_vec().into(),
             executable: mode & 0o100 != 0,
         },
     };
@@ -245,7 +245,7 @@ mod tests {
         code.insert(
             Path::new("run"),
             Entry::File {
-                bytes: vec![1],
+                bytes: vec![1].into(),
                 executable: true,
             },
         )

@@ -117,7 +117,7 @@ async fn run_to_its_end(engine: &Engine) -> anyhow::Result<RunDetail> {
         async move { engine.work(stop).await }
     });
     let run = loop {
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
         let run = engine.run(&id).await?;
         if run.summary.progress.is_over() {
             break run;

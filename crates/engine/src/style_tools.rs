@@ -95,7 +95,6 @@ impl StyleMeter<'_> {
         driver.insert_file("measure.py", measure::DRIVER);
         driver.insert_file("request.json", measure::request(mode, CODE_FOLDER, source));
         let folders = [(CODE_FOLDER, &code), (FOLDER, &driver)];
-        sandbox.put(&folders).await?;
         let exec = Exec {
             command: measure::command(mode, FOLDER),
             env: Vec::new(),
@@ -109,7 +108,8 @@ impl StyleMeter<'_> {
             last.push(line.chars().take(500).collect());
             last.drain(..last.len().saturating_sub(LAST_LINES));
         };
-        let why = match sandbox.exec(&exec, &mut on_line).await? {
+        let ended = sandbox.exec_with(&folders, &exec, &mut on_line);
+        let why = match ended.await? {
             Exit::Code(0) => match sandbox.read(RESULT, measure::MAX_FOUND).await {
                 Ok(Some(output)) => return Ok(Ok(output)),
                 Ok(None) => "it wrote no result".to_owned(),

@@ -33,6 +33,8 @@ pub(crate) enum Frame {
         what: String,
         test: String,
     },
+    /// The code did not fit on the disk.
+    DiskFull,
     /// Options that pytest was started without.
     Dropped {
         options: Vec<String>,

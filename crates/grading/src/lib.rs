@@ -15,6 +15,7 @@
 mod canaries;
 mod channel;
 mod constructs;
+mod files;
 mod python;
 mod session;
 mod steering;
@@ -44,6 +45,7 @@ use tracing::Instrument;
 
 use canaries::Canaries;
 use channel::Channel;
+use files::Files;
 use session::Session;
 
 /// The folder that always holds the oracle's tests, whatever the agent did to
@@ -53,8 +55,9 @@ pub const TESTS: &str = "tests";
 const ASIDE_FOLDER: &str = "/app/aside";
 
 /// The parts of the program that runs in the container, in order.
-const BOOTSTRAP: [&str; 6] = [
+const BOOTSTRAP: [&str; 7] = [
     include_str!("bootstrap/channel.py"),
+    include_str!("bootstrap/files.py"),
     include_str!("bootstrap/imports.py"),
     include_str!("bootstrap/watch.py"),
     include_str!("bootstrap/equality.py"),
@@ -147,6 +150,8 @@ impl Bootstrap {
 struct Settings {
     /// Seals the frames; in hex.
     key: String,
+    /// The files whose contents follow.
+    files: Vec<files::Header>,
     code: String,
     tests: String,
     aside: String,
@@ -192,18 +197,20 @@ pub async fn grade_in(
     let prepared = blocking(move || Ok(Prepared::new(&trees, &key, seed)))
         .instrument(tracing::debug_span!("add canaries"));
     let Prepared {
-        placed,
+        files,
         canaries,
         settings,
     } = prepared.await?;
     let mut session = Session::new(canaries);
     let began = Instant::now();
-    let ended = async {
-        let parts = [(CODE_FOLDER, &placed.code), (ASIDE_FOLDER, &placed.aside)];
-        sandbox.put(&parts).await?;
-        run(sandbox, bootstrap, &settings, &mut session, key, on_line).await
-    };
-    let exit = match ended.await {
+    let Bootstrap { mut command, exec } = bootstrap;
+    send(&mut command, &settings, &files, exec.time_limit).await?;
+    let ended = run(sandbox, command, &exec, &mut session, key, on_line).await;
+    if session.disk_full {
+        let why = "no space is left on its disk for the code";
+        return Err(SandboxError::Engine(why.into()));
+    }
+    let exit = match ended {
         Ok(exit) => exit_code(exit, grading.limits),
         Err(error) if error.blames_the_code() => Err(error.to_string()),
         Err(error) => return Err(error),
@@ -217,7 +224,7 @@ pub async fn grade_in(
 
 /// What one grading needs.
 struct Prepared {
-    placed: steering::Placed,
+    files: Files,
     canaries: Canaries,
     settings: Settings,
 }
@@ -228,31 +235,50 @@ impl Prepared {
             code, base, oracle, ..
         } = grading;
         let mut placed = steering::place(code, base, oracle);
-        let settings = settings(key, &placed, grading);
         let canaries = Canaries::new(seed, oracle);
         for (path, entry) in canaries.files.iter() {
             placed.code.set(path, entry.clone());
         }
+        let files = Files::new(&[(CODE_FOLDER, &placed.code), (ASIDE_FOLDER, &placed.aside)]);
+        let settings = settings(key, &placed, &files, grading);
         Self {
-            placed,
+            files,
             canaries,
             settings,
         }
     }
 }
 
+/// Sends the settings and the files. A bootstrap that is gone does not read: its
+/// exit code tells.
+async fn send(
+    command: &mut RunningCommand,
+    settings: &Settings,
+    files: &Files,
+    time_limit: Duration,
+) -> Result<(), SandboxError> {
+    let settings = serde_json::to_string(settings).context("settings are plain")?;
+    let sent = async {
+        command.write(format!("{settings}\n").as_bytes()).await?;
+        for contents in files.contents() {
+            command.write(&contents).await?;
+        }
+        Ok::<_, SandboxError>(())
+    };
+    match tokio::time::timeout(time_limit, sent).await {
+        Ok(_) => Ok(()),
+        Err(_) => Err(SandboxError::Engine("it did not pass on the code".into())),
+    }
+}
+
 async fn run(
     sandbox: &dyn SandboxContainer,
-    bootstrap: Bootstrap,
-    settings: &Settings,
+    command: RunningCommand,
+    exec: &Exec,
     session: &mut Session,
     key: [u8; 32],
     on_line: OnLine<'_>,
 ) -> Result<Exit, SandboxError> {
-    let Bootstrap { mut command, exec } = bootstrap;
-    let settings = serde_json::to_string(settings).context("settings are plain")?;
-    // A bootstrap that is gone does not read: its exit code tells.
-    let _ = command.write(format!("{settings}\n").as_bytes()).await;
     let mut channel = Channel::new(key);
     let output_ended = AtomicBool::new(false);
     let mut on_line = |line: &str| match line == END_OF_OUTPUT {
@@ -271,7 +297,7 @@ async fn run(
             false => ControlFlow::Continue(()),
         }
     };
-    let exit = sandbox.wait(command, &exec, &mut on_output).await;
+    let exit = sandbox.wait(command, exec, &mut on_output).await;
     lines.finish();
     exit
 }
@@ -328,12 +354,13 @@ fn graded(
     }
 }
 
-fn settings(key: &[u8], placed: &steering::Placed, grading: &Grading) -> Settings {
+fn settings(key: &[u8], placed: &steering::Placed, files: &Files, grading: &Grading) -> Settings {
     let mut own = python::top_level_names(&grading.base);
     own.extend(python::top_level_names(&grading.oracle));
     let added = python::top_level_names(&grading.code);
     Settings {
         key: hex(key),
+        files: files.headers(),
         code: CODE_FOLDER.into(),
         tests: TESTS.into(),
         aside: ASIDE_FOLDER.into(),

@@ -33,6 +33,8 @@ pub(crate) struct Session {
     pub dropped_options: Vec<String>,
     /// Things that the code reached for while it ran, with the file and line.
     pub reached: Vec<(String, String)>,
+    /// Whether there was no room for the code: the machine's fault.
+    pub disk_full: bool,
     overflow: Option<String>,
 }
 
@@ -79,6 +81,7 @@ impl Session {
             equal_to_anything: Vec::new(),
             dropped_options: Vec::new(),
             reached: Vec::new(),
+            disk_full: false,
             overflow: None,
         }
     }
@@ -104,6 +107,7 @@ impl Session {
             Ok(Frame::Raised { id, exception }) => self.raised(&id, exception),
             Ok(Frame::Report(stage)) => self.report(stage),
             Ok(Frame::Patched { what, test }) => self.patched(&what, &test),
+            Ok(Frame::DiskFull) => self.disk_full = self.collected.is_empty(),
             Ok(Frame::Dropped { options }) => self.dropped_options = options,
             Ok(Frame::Deselected { ids }) => self.canaries.leave_out(&ids),
             Ok(Frame::Reached { what, by }) if self.reached.len() < MAX_FINDINGS => {

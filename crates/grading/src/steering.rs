@@ -152,7 +152,7 @@ fn steering_part(tree: &CodeTree, path: &str) -> Option<Vec<u8>> {
         "setup.cfg" => ini_sections(bytes, &["tool:pytest", "pytest"]),
         "tox.ini" => ini_sections(bytes, &["pytest", "tool:pytest"]),
         _ if path.ends_with("entry_points.txt") => ini_sections(bytes, &["pytest11"]),
-        _ => Some(bytes.clone()),
+        _ => Some(bytes.to_vec()),
     }
 }
 

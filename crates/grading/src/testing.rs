@@ -1,15 +1,21 @@
 //! Plays the bootstrap, for tests of what grades in a fake sandbox.
 
-use crate::channel::sealed;
+use swe_ci_base::code::CodeTree;
 
-/// What a session prints whose tests have these outcomes, given what it was
-/// told on standard input. `None` when that are not the bootstrap's settings.
+use crate::channel::sealed;
+use crate::{Settings, files};
+
+/// The code that the bootstrap was sent on standard input. `None` when that is
+/// not what is sent to it.
+pub fn code(input: &[u8]) -> Option<CodeTree> {
+    let (settings, contents) = received(input)?;
+    files::below(&settings.code, &settings.files, contents)
+}
+
+/// What a session prints whose tests have these outcomes, given what the
+/// bootstrap was sent on standard input.
 pub fn session(input: &[u8], tests: &[(&str, &str)]) -> Option<Vec<u8>> {
-    let line = input
-        .strip_suffix(b"\n")?
-        .rsplit(|byte| *byte == b'\n')
-        .next()?;
-    let settings: crate::Settings = serde_json::from_slice(line).ok()?;
+    let (settings, _) = received(input)?;
     let key: Vec<u8> = (0..settings.key.len())
         .step_by(2)
         .filter_map(|at| u8::from_str_radix(&settings.key[at..at + 2], 16).ok())
@@ -35,4 +41,14 @@ pub fn session(input: &[u8], tests: &[(&str, &str)]) -> Option<Vec<u8>> {
         .map(|(frame, n)| sealed(&key, n, &frame.to_string()))
         .collect();
     Some(printed.into_bytes())
+}
+
+/// The settings and the contents of the files, behind the program.
+fn received(input: &[u8]) -> Option<(Settings, &[u8])> {
+    let line = |input: &[u8]| input.iter().position(|byte| *byte == b'\n');
+    let (length, program) = input.split_at_checked(line(input)?)?;
+    let length: usize = std::str::from_utf8(length).ok()?.parse().ok()?;
+    let sent = program.get(1 + length..)?;
+    let (settings, contents) = sent.split_at_checked(line(sent)?)?;
+    Some((serde_json::from_slice(settings).ok()?, &contents[1..]))
 }

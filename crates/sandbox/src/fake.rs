@@ -128,7 +128,7 @@ impl SandboxContainer for FakeContainer {
                 if let Entry::File { bytes, .. } = entry {
                     state
                         .files
-                        .insert(format!("{folder}/{path}"), bytes.clone());
+                        .insert(format!("{folder}/{path}"), bytes.to_vec());
                 }
             }
         }

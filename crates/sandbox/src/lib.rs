@@ -179,6 +179,14 @@ impl RunningCommand {
     }
 }
 
+impl RunningCommand {
+    /// Ends its standard input.
+    pub(crate) async fn end_input(&mut self) {
+        // A command that has ended needs none.
+        let _ = self.input.shutdown().await;
+    }
+}
+
 impl Debug for RunningCommand {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "RunningCommand({:.12})", self.id)
@@ -253,6 +261,18 @@ pub trait SandboxContainer: Debug + Send + Sync {
         let exit = self.wait(command, exec, &mut on_output).await;
         lines.finish();
         exit
+    }
+
+    /// Puts files in place and runs a command on them, in less time than
+    /// [`Self::put`] and [`Self::exec`] take.
+    async fn exec_with(
+        &self,
+        parts: &[(&str, &CodeTree)],
+        exec: &Exec,
+        on_line: OnLine<'_>,
+    ) -> Result<Exit, SandboxError> {
+        self.put(parts).await?;
+        self.exec(exec, on_line).await
     }
 
     /// The files below an absolute folder; [`SandboxError::TooBig`] when their

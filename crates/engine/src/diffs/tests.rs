@@ -109,7 +109,7 @@ fn colours_of_what_a_page_shows() {
 #[test]
 fn the_executable_bit_alone() {
     let file = |executable| Entry::File {
-        bytes: b"x".to_vec(),
+        bytes: "x".into(),
         executable,
     };
     let tree = |executable| {

@@ -14,6 +14,7 @@ mod isolation;
 mod memory;
 mod preflight;
 mod programs;
+mod sandbox;
 mod secrets;
 mod steering;
 mod style;

@@ -244,16 +244,18 @@ def _end_output(mark):
 
 
 def _settings():
-    """Waits for the settings: one line of JSON, and no more input after it."""
+    """Waits for the settings, one line of JSON, and for the files that follow
+    it. There is no more input after them."""
     text = sys.stdin.buffer.readline()
     if not text:
         os._exit(0)  # the container was not needed
+    settings = json.loads(text)
+    _unlock(bytes.fromhex(settings.pop("key")))
+    _receive((settings["code"], settings["aside"]), settings.pop("files"))
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
     sys.stdin = open(0, closefd=False)
-    settings = json.loads(text)
-    _unlock(bytes.fromhex(settings.pop("key")))
     return settings
 
 

@@ -282,7 +282,6 @@ impl<'a> Agents<'a> {
     ) -> Result<(), Failure> {
         let own = (HARNESS_FOLDER, &job.files);
         let parts: Vec<(&str, &CodeTree)> = parts.iter().copied().chain([own]).collect();
-        sandbox.put(&parts).await?;
         let session = self.session.as_ref();
         let exec = Exec {
             command: job.command.clone(),
@@ -292,7 +291,8 @@ impl<'a> Agents<'a> {
             time_limit: self.agent_time(),
             off: session.map(GatewaySession::off_clock).unwrap_or_default(),
         };
-        self.result_of(sandbox.exec(&exec, &mut |line| log.line(line)).await?)
+        let mut on_line = |line: &str| log.line(line);
+        self.result_of(sandbox.exec_with(&parts, &exec, &mut on_line).await?)
     }
 
     fn result_of(&self, exit: Exit) -> Result<(), Failure> {

@@ -1,5 +1,5 @@
 //! The containers of an evolution: while a step works, the pool creates those
-//! of the next two steps, so that three fresh containers an iteration cost
+//! of the next three steps, so that three fresh containers an iteration cost
 //! little.
 
 use std::collections::VecDeque;
@@ -15,9 +15,10 @@ use swe_ci_sandbox::{
 };
 use tokio_util::task::TaskTracker;
 
-/// With one, a step shorter than the creation of a container (0.2 s) would
-/// still wait for it.
-const CREATED_AHEAD: usize = 2;
+/// A step's container is created while the three before it work, so that even
+/// steps shorter than its creation (0.2 s; with pytest's start 0.5 s) do not
+/// wait.
+const CREATED_AHEAD: usize = 3;
 
 type PendingContainer = tokio::task::JoinHandle<Result<StepContainer, SandboxError>>;
 

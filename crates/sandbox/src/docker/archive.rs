@@ -1,22 +1,49 @@
-//! Files of a container, unpacked while the engine sends their archive.
+//! The archives by which files go into a container and come out of it: packed
+//! while they are sent, and unpacked while they come. None is ever in memory as
+//! a whole.
 
-use std::io::{self, Read};
+use std::io::{self, BufWriter, Read, Write};
 
-use bollard::query_parameters::DownloadFromContainerOptionsBuilder;
+use bollard::query_parameters::{
+    DownloadFromContainerOptionsBuilder, UploadToContainerOptionsBuilder,
+};
 use bytes::{Buf, Bytes};
-use futures::TryStreamExt;
+use futures::{TryStreamExt, stream};
 use swe_ci_base::code::{CodeTree, UnpackError};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use super::container::DockerContainer;
 use super::error::status_of;
 use crate::SandboxError;
 
-/// Pieces of an archive that wait for being unpacked; the engine sends pieces of
-/// up to 64 KiB.
+/// Pieces of an archive that wait for being unpacked or sent.
 const PIECES: usize = 16;
+/// The engine sends pieces of up to this many bytes, and gets such.
+const PIECE_BYTES: usize = 64 << 10;
 
 impl DockerContainer {
+    /// Writes files below absolute folders.
+    pub(super) async fn pack(&self, parts: Vec<(String, CodeTree)>) -> Result<(), SandboxError> {
+        let (packing, receiver) = packed(parts);
+        let pieces = stream::unfold(receiver, |mut receiver| async move {
+            receiver.recv().await.map(|piece| (Ok(piece), receiver))
+        });
+        let options = UploadToContainerOptionsBuilder::default().path("/").build();
+        let body = bollard::body_try_stream(pieces);
+        let uploaded = self.api.upload_to_container(&self.id, Some(options), body);
+        if let Err(error) = uploaded.await {
+            return Err(self.failed(&error, "accept files").await);
+        }
+        // The engine stops reading behind the end of an archive.
+        match packing.await.map_err(anyhow::Error::new)? {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(anyhow::Error::new(error).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The files at a path, whose archive begins with `strip` components too
     /// many. `None` when there is no such path. Ends the download as soon as the
     /// files exceed a limit.
@@ -77,6 +104,43 @@ impl DockerContainer {
     }
 }
 
+/// The archive of files below absolute folders, in pieces, and the task that
+/// packs it.
+pub(super) fn packed(
+    parts: Vec<(String, CodeTree)>,
+) -> (JoinHandle<io::Result<()>>, mpsc::Receiver<Bytes>) {
+    let (sender, receiver) = mpsc::channel(PIECES);
+    let packing = tokio::task::spawn_blocking(move || write_archive(&parts, sender));
+    (packing, receiver)
+}
+
+/// Blocks while the receiver has enough.
+fn write_archive(parts: &[(String, CodeTree)], to: mpsc::Sender<Bytes>) -> io::Result<()> {
+    let pieces = BufWriter::with_capacity(PIECE_BYTES, PieceWriter(to));
+    let mut archive = tar::Builder::new(pieces);
+    for (folder, files) in parts {
+        files.append_to(&mut archive, folder.trim_start_matches('/'))?;
+    }
+    archive.into_inner()?.flush()
+}
+
+/// Sends what is written as pieces of a channel.
+struct PieceWriter(mpsc::Sender<Bytes>);
+
+impl Write for PieceWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let piece = Bytes::copy_from_slice(&bytes[..bytes.len().min(PIECE_BYTES)]);
+        let length = piece.len();
+        let sent = self.0.blocking_send(piece);
+        sent.map_err(|_| io::ErrorKind::BrokenPipe)?;
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Reads the pieces of a channel; blocks while none is there.
 struct PieceReader {
     receiver: mpsc::Receiver<Bytes>,
@@ -100,6 +164,23 @@ impl Read for PieceReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn an_archive_comes_in_pieces() {
+        let mut code = CodeTree::default();
+        code.insert_file("large", vec![b'x'; 5 * PIECE_BYTES]);
+        code.insert_file("small", "y");
+        let parts = vec![("/app/code".to_owned(), code.clone())];
+        let (packing, mut receiver) = packed(parts);
+        let mut archive = Vec::new();
+        while let Some(piece) = receiver.recv().await {
+            assert!(piece.len() <= PIECE_BYTES);
+            archive.extend_from_slice(&piece);
+        }
+        packing.await.unwrap().unwrap();
+        let unpacked = CodeTree::from_tar(archive.as_slice(), 2, 1 << 20).unwrap();
+        assert_eq!(unpacked, code);
+    }
 
     #[tokio::test]
     async fn pieces_are_read_as_one_text() {

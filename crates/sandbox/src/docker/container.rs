@@ -1,6 +1,5 @@
 //! One running container: files go in, commands run, files come out.
 
-use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -8,30 +7,25 @@ use async_trait::async_trait;
 use bollard::container::LogOutput;
 use bollard::errors::Error;
 use bollard::exec::StartExecResults;
-use bollard::models::{ContainerInspectResponse, ExecConfig};
-use bollard::query_parameters::{
-    InspectContainerOptionsBuilder, RemoveContainerOptionsBuilder, UploadToContainerOptionsBuilder,
-};
+use bollard::models::ExecConfig;
+use bollard::query_parameters::RemoveContainerOptionsBuilder;
 use futures::{FutureExt, StreamExt, TryStreamExt};
-use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 
 use super::error::{engine_error, is_refused_inside, status_of};
 use crate::{
-    Exec, Exit, OnOutput, Output, RawOutput, RunningCommand, SandboxContainer, SandboxError, Seen,
+    Exec, Exit, OnLine, OnOutput, Output, RawOutput, RunningCommand, SandboxContainer,
+    SandboxError, Seen,
 };
 
-const DISK_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 pub(super) const STATE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
-/// An entry of a file system takes at least this much of it.
-const BLOCK_BYTES: u64 = 4_096;
 /// The user of commands.
 pub(super) const ROOT: &str = "0";
 
 pub(super) struct DockerContainer {
     pub(super) api: bollard::Docker,
     pub(super) id: String,
-    pub(super) disk_bytes: i64,
+    pub(super) disk_bytes: u64,
     pub(super) created: SystemTime,
     pub(super) record: Mutex<Record>,
 }
@@ -78,18 +72,7 @@ pub(super) async fn remove(api: &bollard::Docker, id: &str) {
 impl SandboxContainer for DockerContainer {
     #[tracing::instrument(name = "put files", level = "debug", skip_all)]
     async fn put(&self, parts: &[(&str, &CodeTree)]) -> Result<(), SandboxError> {
-        let parts: Vec<(String, CodeTree)> = parts
-            .iter()
-            .map(|(folder, files)| (folder.trim_start_matches('/').to_owned(), (*files).clone()))
-            .collect();
-        let tar = blocking(move || pack(&parts)).await?;
-        let options = UploadToContainerOptionsBuilder::default().path("/").build();
-        let body = bollard::body_full(tar.into());
-        let uploaded = self.api.upload_to_container(&self.id, Some(options), body);
-        match uploaded.await {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.failed(&error, "accept files").await),
-        }
+        self.pack(owned(parts)).await
     }
 
     /// Commands run as root, who has no capabilities: process 1 belongs to
@@ -142,6 +125,21 @@ impl SandboxContainer for DockerContainer {
         };
         self.record_command(run_time, exit.as_ref().ok());
         exit
+    }
+
+    async fn exec_with(
+        &self,
+        parts: &[(&str, &CodeTree)],
+        exec: &Exec,
+        on_line: OnLine<'_>,
+    ) -> Result<Exit, SandboxError> {
+        match self.unpack_and_run(owned(parts), exec, on_line).await? {
+            Some(exit) => Ok(exit),
+            None => {
+                self.put(parts).await?;
+                self.exec(exec, on_line).await
+            }
+        }
     }
 
     async fn get(&self, folder: &str, max_bytes: u64) -> Result<Option<CodeTree>, SandboxError> {
@@ -208,7 +206,7 @@ impl DockerContainer {
     /// output and go on. Returns its exit code, if the engine knows it.
     #[tracing::instrument(name = "learn an exit code", level = "debug", skip_all)]
     async fn exit_code(&self, exec_id: &str) -> Option<i64> {
-        let mut pause = Duration::from_millis(10);
+        let mut pause = Duration::from_millis(2);
         loop {
             let exec = self.api.inspect_exec(exec_id).await.ok()?;
             if exec.running != Some(true) {
@@ -245,37 +243,6 @@ impl DockerContainer {
         container.is_ok_and(|c| c.state.and_then(|s| s.running) == Some(true))
     }
 
-    /// Returns once the container has written more than its limit.
-    async fn disk_spent(&self) {
-        let options = || InspectContainerOptionsBuilder::default().size(true).build();
-        loop {
-            tokio::time::sleep(DISK_CHECK_INTERVAL).await;
-            let container = self.api.inspect_container(&self.id, Some(options())).await;
-            let Ok(container) = container else { continue };
-            if container
-                .size_rw
-                .is_some_and(|bytes| bytes > self.disk_bytes)
-                || self.has_too_many_entries(&container).await
-            {
-                return;
-            }
-        }
-    }
-
-    /// Whether the container has written more files and folders than its limit
-    /// has room for, counting blocks of a file system: empty files have no size.
-    /// Known where the engine's storage is a folder of this machine.
-    async fn has_too_many_entries(&self, container: &ContainerInspectResponse) -> bool {
-        let driver = container.graph_driver.as_ref();
-        let Some(folder) = driver.and_then(|driver| driver.data.get("UpperDir")) else {
-            return false;
-        };
-        let folder = PathBuf::from(folder);
-        let limit = u64::try_from(self.disk_bytes).unwrap_or(0) / BLOCK_BYTES;
-        let count = move || has_more_entries(&folder, limit);
-        tokio::task::spawn_blocking(count).await.unwrap_or(false)
-    }
-
     /// The engine refused what `action` names.
     pub(super) async fn failed(&self, error: &Error, action: &str) -> SandboxError {
         match status_of(error) {
@@ -288,6 +255,13 @@ impl DockerContainer {
     }
 }
 
+/// Clones share the contents.
+fn owned(parts: &[(&str, &CodeTree)]) -> Vec<(String, CodeTree)> {
+    let parts = parts.iter();
+    let parts = parts.map(|(folder, files)| ((*folder).to_owned(), (*files).clone()));
+    parts.collect()
+}
+
 /// Returns once a command has used up its time limit, excluded time aside.
 async fn time_spent(exec: &Exec) {
     let began = Instant::now();
@@ -297,51 +271,5 @@ async fn time_spent(exec: &Exec) {
             Some(left) if !left.is_zero() => tokio::time::sleep(left).await,
             _ => return,
         }
-    }
-}
-
-/// Whether a folder has more than `limit` files and folders, at any depth.
-/// Blocks.
-fn has_more_entries(folder: &Path, limit: u64) -> bool {
-    let mut folders = vec![folder.to_owned()];
-    let mut entries = 0;
-    while let Some(folder) = folders.pop() {
-        // Code may remove a folder meanwhile.
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            entries += 1;
-            if entries > limit {
-                return true;
-            }
-            // Links are not followed.
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push(entry.path());
-            }
-        }
-    }
-    false
-}
-
-fn pack(parts: &[(String, CodeTree)]) -> anyhow::Result<Vec<u8>> {
-    let mut archive = tar::Builder::new(Vec::new());
-    for (folder, files) in parts {
-        files.append_to(&mut archive, folder)?;
-    }
-    Ok(archive.into_inner()?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn entries_are_counted_at_any_depth() {
-        let folder = tempfile::tempdir().unwrap();
-        let deep = folder.path().join("a/b");
-        std::fs::create_dir_all(&deep).unwrap();
-        std::fs::write(deep.join("empty"), "").unwrap();
-        std::os::unix::fs::symlink("/", deep.join("link")).unwrap();
-        assert!(!has_more_entries(folder.path(), 4));
-        assert!(has_more_entries(folder.path(), 3));
-        assert!(!has_more_entries(&folder.path().join("gone"), 0));
     }
 }

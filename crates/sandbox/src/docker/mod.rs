@@ -8,8 +8,10 @@
 
 mod archive;
 mod container;
+mod disk_use;
 mod end;
 mod error;
+mod exec_with;
 mod inspection;
 mod leftover_containers;
 mod process;
@@ -140,7 +142,7 @@ impl Sandbox for Docker {
     /// every container it requested, to remove it.
     async fn open(&self, spec: &ContainerSpec) -> Result<Box<dyn SandboxContainer>, SandboxError> {
         let (api, body) = (self.api()?.clone(), self.create_body(spec));
-        let disk_bytes = i64::from(spec.limits.disk_mb) << 20;
+        let disk_bytes = u64::from(spec.limits.disk_mb) << 20;
         let image = spec.image.clone();
         let process = self.process.clone();
         let container = tokio::spawn(async move {

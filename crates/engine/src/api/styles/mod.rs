@@ -55,7 +55,7 @@ fn source_of(code: &CodeTree) -> anyhow::Result<Source> {
         }
         let rest = room.checked_sub(bytes.len());
         room = rest.with_context(|| format!("the source weighs over {} MiB", MAX_SOURCE >> 20))?;
-        source.insert(path.to_owned(), bytes.clone());
+        source.insert(path.to_owned(), bytes.to_vec());
     }
     Ok(source)
 }
