@@ -204,6 +204,7 @@ impl<'a> Agents<'a> {
                         token: session.token(),
                         model: &session.endpoint().model,
                         prompt: prompts::for_role(work.role),
+                        allow_hosted_tools: this.allow_hosted_tools,
                     };
                     let job = installed.program.job(&installed.version, &values)?;
                     this.run_job(sandbox, work.parts, &job, log).await

@@ -82,6 +82,7 @@ fn templates(program: &Program) -> anyhow::Result<()> {
         token: "",
         model: "",
         prompt: "",
+        allow_hosted_tools: false,
     };
     let values = Values {
         version: "",

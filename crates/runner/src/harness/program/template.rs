@@ -16,6 +16,8 @@ pub struct StepValues<'a> {
     pub token: &'a str,
     pub model: &'a str,
     pub prompt: &'a str,
+    /// Whether the run allows tools that the model's provider executes.
+    pub allow_hosted_tools: bool,
 }
 
 impl std::fmt::Debug for StepValues<'_> {
@@ -35,7 +37,7 @@ pub(super) struct Values<'a> {
 
 /// Commands get all values except the token, since process lists show commands,
 /// and the prompt, which may be longer than a command can be.
-const IN_COMMANDS: &str = "gateway home layer model prompt_file version";
+const IN_COMMANDS: &str = "gateway home hosted_tools layer model prompt_file version";
 
 /// Files in which values are inside double quotes.
 const QUOTING: [&str; 4] = [".json", ".toml", ".yaml", ".yml"];
@@ -45,6 +47,8 @@ impl Values<'_> {
         Some(match name {
             "gateway" => self.step.gateway,
             "home" => HOME,
+            "hosted_tools" if self.step.allow_hosted_tools => "allowed",
+            "hosted_tools" => "refused",
             "layer" => LAYER_FOLDER,
             "model" => self.step.model,
             "prompt" => self.step.prompt,
@@ -127,6 +131,7 @@ mod tests {
             token: "to\"ken",
             model: "a\\b",
             prompt: "1\n2\u{7f}\u{2028}é🦀",
+            allow_hosted_tools: false,
         };
         let values = Values {
             version: "1.0",
@@ -168,6 +173,7 @@ mod tests {
             token: "secret",
             model: "m",
             prompt: "p",
+            allow_hosted_tools: false,
         };
         assert!(!format!("{step:?}").contains("secret"));
     }

@@ -1,5 +1,8 @@
 //! Tests of descriptions: validation, jobs, digests, and the catalogue.
 
+use swe_ci_base::code::Entry;
+use swe_ci_sandbox::LAYER_FOLDER;
+
 use super::*;
 
 const GOOD: &str = r#"
@@ -21,6 +24,7 @@ const VALUES: StepValues<'_> = StepValues {
     token: "tok\"en",
     model: "it's",
     prompt: "Do it.",
+    allow_hosted_tools: false,
 };
 
 fn own() -> Program {
@@ -101,6 +105,65 @@ fn the_digest_follows_what_decides_the_layer() {
     assert_ne!(own().recipe("1.0").digest(), own().recipe("1.1").digest());
 }
 
+/// What the programs' commands start, with the settings of theirs that tell
+/// which tools are on.
+#[test]
+fn hosted_tools_are_on_where_a_run_allows_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (layer, harness) = (folder.path().join("layer"), folder.path().join("harness"));
+    std::fs::create_dir_all(layer.join("bin")).unwrap();
+    for program in ["claude", "codex", "node"] {
+        let show = "#!/bin/sh\necho \"$@\"\ncat \"$HOME/.gemini/settings.json\" || true\n";
+        let file = layer.join("bin").join(program);
+        std::fs::write(&file, show).unwrap();
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&file, executable).unwrap();
+    }
+    let ours = Catalogue::open(&folder.path().join("none")).unwrap();
+    let started = |name: &str, allow_hosted_tools: bool| {
+        let step = StepValues {
+            allow_hosted_tools,
+            ..VALUES
+        };
+        let job = ours.get(name).unwrap().job("1.0", &step).unwrap();
+        for (path, entry) in job.files.iter() {
+            let Entry::File { bytes, .. } = entry else {
+                continue;
+            };
+            let file = harness.join(path);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, bytes).unwrap();
+        }
+        let here = |text: &str| {
+            text.replace(LAYER_FOLDER, layer.to_str().unwrap())
+                .replace("/app/harness", harness.to_str().unwrap())
+        };
+        let output = std::process::Command::new(&job.command[0])
+            .args(job.command[1..].iter().map(|word| here(word)))
+            .env("HOME", harness.join("home"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{name}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for (name, refused, allowed) in [
+        ("codex", "web_search=\"disabled\"", "web_search=\"live\""),
+        (
+            "claude-code",
+            "--disallowedTools WebSearch,WebFetch",
+            "--disallowedTools WebFetch",
+        ),
+        ("gemini-cli", "google_web_search", "gemini-api-key"),
+    ] {
+        let (without, with) = (started(name, false), started(name, true));
+        assert!(without.contains(refused), "{name}: {without}");
+        assert!(
+            with.contains(allowed) && !with.contains(refused),
+            "{name}: {with}"
+        );
+    }
+}
+
 #[test]
 fn ours_can_be_used_and_an_operators_stand_beside_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -125,11 +188,6 @@ fn ours_can_be_used_and_an_operators_stand_beside_them() {
         }
     }
     for (name, path, words) in [
-        (
-            "codex",
-            "home/.codex/config.toml",
-            "web_search = \"disabled\"",
-        ),
         (
             "gemini-cli",
             "home/.gemini/settings.json",
