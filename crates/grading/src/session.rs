@@ -447,6 +447,17 @@ mod tests {
         worst.map(|finding| (finding.grade, finding.kind))
     }
 
+    /// Code that ran can say nothing about the time before it.
+    #[test]
+    fn the_disk_is_full_before_any_test_is_collected() {
+        let mut session = Session::new(Canaries::new(1, &CodeTree::default()));
+        session.take(Ok(Frame::DiskFull));
+        assert!(session.disk_full);
+        let mut told = Told::new();
+        told.tell(Frame::DiskFull);
+        assert!(!told.session.disk_full);
+    }
+
     #[test]
     fn canaries_are_not_in_the_report() {
         let mut told = Told::new();

@@ -1,5 +1,6 @@
 //! One running container: files go in, commands run, files come out.
 
+use std::io::ErrorKind;
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -183,7 +184,7 @@ impl DockerContainer {
         mut output: RawOutput,
         on_output: OnOutput<'_>,
     ) -> Result<Option<i64>, Error> {
-        while let Some(chunk) = output.try_next().await? {
+        while let Some(chunk) = next_piece(&mut output).await? {
             let chunk = match chunk {
                 LogOutput::StdOut { message } => Output::Stdout(message),
                 other => Output::Stderr(other.into_bytes()),
@@ -252,6 +253,16 @@ impl DockerContainer {
             }
             _ => engine_error(action, error),
         }
+    }
+}
+
+/// The next piece of output, and `None` at its end. The engine resets the
+/// connection of a command that ends without reading all of its input, behind
+/// the last piece of its output.
+async fn next_piece(output: &mut RawOutput) -> Result<Option<LogOutput>, Error> {
+    match output.try_next().await {
+        Err(Error::IOError { err }) if err.kind() == ErrorKind::ConnectionReset => Ok(None),
+        next => next,
     }
 }
 

@@ -11,9 +11,11 @@ use super::archive::packed;
 use super::container::DockerContainer;
 use crate::{Exec, Exit, Lines, OnLine, Output, RunningCommand, SandboxContainer, SandboxError};
 
-/// Is given the working folder, and the command.
-const UNPACK_AND_RUN: &str = "tar -xf - -C / 2>/dev/null && cd \"$0\" && \
-    echo '<swe-ci: the files are in place>' && exec \"$@\" </dev/null";
+/// Is given the working folder, and the command. Reads all input, whatever
+/// happens.
+const UNPACK_AND_RUN: &str =
+    "tar -xf - -C / 2>/dev/null && cd \"$0\" || { cat >/dev/null; exit 1; }
+    echo '<swe-ci: the files are in place>'; exec \"$@\" </dev/null";
 /// What it prints before the command starts.
 const IN_PLACE: &[u8] = b"<swe-ci: the files are in place>\n";
 
