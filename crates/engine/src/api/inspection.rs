@@ -1,6 +1,7 @@
 //! One iteration in detail: its requirements, its code change, its test
 //! results, and the output of its steps.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -239,14 +240,12 @@ impl Engine {
             return Vec::new();
         }
         let read = async {
-            // One after the other: a report takes much more memory as JSON.
-            let before = self.parsed_report(&before).await?;
-            let after = self.parsed_report(&after).await?;
-            blocking(move || {
-                let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
-                Ok(ChangedTest::of(&tests, &before, &after))
-            })
-            .await
+            // One after the other, and of each only what is shown: a report takes
+            // much more memory as JSON, and has all tests.
+            let before = self.results_of(&tests, &before).await?;
+            let after = self.results_of(&tests, &after).await?;
+            let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
+            anyhow::Ok(ChangedTest::of(&tests, &before, &after))
         };
         read.await.unwrap_or_else(|error| {
             tracing::debug!("no messages of tests: {error:#}");
@@ -254,9 +253,16 @@ impl Engine {
         })
     }
 
-    async fn parsed_report(&self, key: &str) -> anyhow::Result<Report> {
+    /// A report without other tests than these.
+    async fn results_of(&self, tests: &[String], key: &str) -> anyhow::Result<Report> {
+        let tests: BTreeSet<String> = tests.iter().cloned().collect();
         let json = self.artifacts.get_within(key, MAX_REPORT).await?;
-        blocking(move || Ok(Report::parse(&json)?)).await
+        let parse = move || {
+            let mut report = Report::parse(&json)?;
+            report.tests.retain(|id, _| tests.contains(id));
+            Ok(report)
+        };
+        blocking(parse).await
     }
 
     async fn log_tails(&self, rows: &IterationRows) -> Vec<StepLog> {
@@ -431,6 +437,63 @@ mod tests {
             let missing = engine.code_change("e", number).await;
             assert!(matches!(missing, Err(Error::NotFound { .. })), "{number}");
         }
+    }
+
+    /// Each visitor makes the server read two large reports.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn many_visitors_need_the_memory_of_few() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine_with(folder.path(), ["1\n", "2\n", "3\n"]).await;
+        let mut rows = "UPDATE iterations SET outcomes = 'p' WHERE iteration = 3;".to_owned();
+        for (iteration, outcome) in [(1, "failed"), (3, "passed")] {
+            let key = engine.artifacts.put(outcome, large_report(outcome));
+            let key = key.await.unwrap();
+            rows.push_str(&format!(
+                "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, product, started_at, finished_at)
+                 VALUES ('e', {iteration}0, {iteration}, 'test', 2, '\"collapsed\"', '', '{key}', 2, 3);"
+            ));
+        }
+        let url = format!("sqlite:{}", folder.path().join("swe-ci.sqlite").display());
+        let mut database = sqlx::SqliteConnection::connect(&url).await.unwrap();
+        let rows = sqlx::raw_sql(sqlx::AssertSqlSafe(rows));
+        rows.execute(&mut database).await.unwrap();
+
+        let before = peak_memory();
+        let visits = (0..16).map(|_| engine.inspect_iteration("e", 3));
+        for found in futures::future::join_all(visits).await {
+            let changed = found.unwrap().changed;
+            assert_eq!(changed.len(), 1);
+            assert_eq!(changed[0].before.message, "AssertionError");
+        }
+        // Without `--exact`, which nextest gives, other tests share this process.
+        if std::env::args().any(|argument| argument == "--exact") {
+            let grown = peak_memory() - before;
+            assert!(grown < 160, "{grown} MiB more than before");
+        }
+    }
+
+    /// Of 8 MiB, with one test that counts.
+    fn large_report(outcome: &str) -> Vec<u8> {
+        let message = "x".repeat(1 << 14);
+        let test = |id: &str, message: &str| {
+            format!(
+                r#"{{"nodeid":"{id}","outcome":"{outcome}","call":{{"duration":0.1,"outcome":"{outcome}","longrepr":"{message}"}}}}"#
+            )
+        };
+        let mut tests: Vec<String> = (0..512).map(|n| test(&n.to_string(), &message)).collect();
+        tests.push(test("a", "AssertionError"));
+        let tests = tests.join(",");
+        let exit = i32::from(outcome == "failed");
+        format!(r#"{{"exitcode":{exit},"duration":1.0,"summary":{{"{outcome}":513}},"tests":[{tests}]}}"#)
+            .into_bytes()
+    }
+
+    /// The most memory that this process has had, in MiB.
+    fn peak_memory() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let peak = status.lines().find(|line| line.starts_with("VmHWM:"));
+        let kibibytes = peak.and_then(|line| line.split_whitespace().nth(1));
+        kibibytes.unwrap().parse::<u64>().unwrap() / 1024
     }
 
     #[tokio::test]
