@@ -11,6 +11,7 @@ mod durability;
 mod elsewhere;
 mod evolution;
 mod figures;
+mod findings;
 mod journey;
 mod keyboard;
 mod leaderboard;
