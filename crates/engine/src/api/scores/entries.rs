@@ -113,24 +113,31 @@ impl Engine {
     /// Takes the stored counts of runs of a split into memory, in parts: while one
     /// comes from the database, another is read.
     async fn read_counts(&self, runs: &[&LeaderboardRun], origins: &Arc<Origins>) -> Result<()> {
-        let parts = runs
-            .chunks(AT_ONCE)
-            .map(|part| self.read_part(part, origins));
-        let parts = stream::iter(parts).buffer_unordered(2);
-        parts.try_collect().await
+        let revision = |run: &&LeaderboardRun| (run.run_id.clone(), run.revision.clone());
+        let parts = runs.chunks(AT_ONCE);
+        let parts: Vec<HashMap<String, String>> = parts
+            .map(|part| part.iter().map(revision).collect())
+            .collect();
+        let parts = parts
+            .into_iter()
+            .map(|revisions| self.read_part(revisions, origins.clone()));
+        stream::iter(parts).buffer_unordered(2).try_collect().await
     }
 
-    async fn read_part(&self, runs: &[&LeaderboardRun], origins: &Arc<Origins>) -> Result<()> {
-        let ids: Vec<String> = runs.iter().map(|run| run.run_id.clone()).collect();
-        let revisions = runs.iter().map(|run| (&run.run_id, &run.revision));
-        let revisions: HashMap<&String, &String> = revisions.collect();
+    /// `revisions` are those of the results of runs, by run.
+    async fn read_part(
+        &self,
+        mut revisions: HashMap<String, String>,
+        origins: Arc<Origins>,
+    ) -> Result<()> {
+        let ids: Vec<String> = revisions.keys().cloned().collect();
         let stored = self.store.stored_counts(&ids, FORMAT).await?;
-        let read = origins.clone();
-        for (run_id, counted) in blocking(move || Ok(read.read_all(stored))).await? {
-            if let Some(revision) = revisions.get(&run_id) {
+        let digest = origins.digest;
+        for (run_id, counted) in blocking(move || Ok(origins.read_all(stored))).await? {
+            if let Some(revision) = revisions.remove(&run_id) {
                 let inputs = Inputs {
-                    revision: (*revision).clone(),
-                    origins: origins.digest,
+                    revision,
+                    origins: digest,
                 };
                 self.leaderboards.runs.insert(run_id, inputs, counted);
             }
@@ -186,7 +193,7 @@ impl Origins {
             let origin = self.by_task.get(&task.task_id)?.clone();
             // Most have one, and room for four.
             task.samples.shrink_to_fit();
-            (!task.samples.is_empty()).then(|| ScoredTask {
+            (!task.samples.is_empty()).then_some(ScoredTask {
                 origin,
                 samples: task.samples,
             })
