@@ -82,7 +82,7 @@ fn write(folder: &Path, task: usize, with_reports: bool) -> anyhow::Result<()> {
 /// The tests that pass after an iteration: whole files, but for a few.
 fn passing(task: usize, iteration: usize) -> Vec<bool> {
     let file = |test: usize| (test / OF_FILE * 37 + task) % (TESTS / OF_FILE);
-    let few = |test: usize| (test * 31 + task + iteration * 7) % 97 == 0;
+    let few = |test: usize| (test * 31 + task + iteration * 7).is_multiple_of(97);
     (0..TESTS)
         .map(|test| file(test) < 20 + iteration && !few(test))
         .collect()
