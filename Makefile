@@ -7,6 +7,8 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 NATIVE := --workspace --exclude xtask
+# Of `make bench`: what is compiled already. `bench` measures optimised programs, and compiles everything again.
+BENCH_PROFILE ?= dev
 HYDRATE := --package swe-ci-islands --lib --no-default-features --features hydrate \
            --target wasm32-unknown-unknown --profile wasm-dev
 
@@ -49,10 +51,10 @@ cheats: ## Attack grading in real containers, and print what came of each attack
 	@scripts/setup.sh build docker image
 	@cargo test $(NATIVE) --test it cheats:: -- --nocapture
 
-bench: ## Measure overhead, re-ranking, pages (also in a browser), recordings, preparation, spans of histories, code style
-	@scripts/setup.sh build docker image python browser
+bench: ## Measure overhead, re-ranking, pages (also in a browser), import, recordings, preparation, spans of histories, code style
+	@scripts/setup.sh build docker image python browser postgres
 	@$(MAKE) --no-print-directory build
-	@cargo bench --profile dev $(NATIVE) --bench '*'
+	@exec scripts/with-postgres.sh cargo bench --profile $(BENCH_PROFILE) $(NATIVE) --bench '*'
 
 fuzz: ## Feed made-up bytes to what reads foreign files, 30 s each (FUZZ_SECONDS)
 	@exec scripts/fuzz.sh $(FUZZ_SECONDS)

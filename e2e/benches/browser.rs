@@ -21,7 +21,7 @@ use crate::product::{Product, target};
 
 /// The world of the tests, and a split with a hundred runs.
 fn world() -> String {
-    let large = include_str!("../../server/benches/large.sql").replace("RUNS", "100");
+    let large = include_str!("../../server/benches/pages/large.sql").replace("RUNS", "100");
     format!("{}{large}", include_str!("../tests/it/world.sql"))
 }
 

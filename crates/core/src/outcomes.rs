@@ -85,6 +85,36 @@ impl Outcomes {
         &self.0
     }
 
+    /// The letters, with a number in place of equal ones that follow: `p312f2-`.
+    /// Neighbours in a suite mostly end alike, so this is some tenth of them.
+    pub fn packed(&self) -> String {
+        use std::fmt::Write as _;
+        let mut packed = String::new();
+        for alike in self.0.as_bytes().chunk_by(|a, b| a == b) {
+            packed.push(char::from(alike[0]));
+            if alike.len() > 1 {
+                // Writing into a text cannot fail.
+                let _ = write!(packed, "{}", alike.len());
+            }
+        }
+        packed
+    }
+
+    /// What [`Self::packed`] wrote; letters alone stand for themselves.
+    pub fn unpacked(packed: &str) -> Self {
+        let mut letters = String::new();
+        let mut rest = packed.chars();
+        while let Some(letter) = rest.next() {
+            let after = rest.as_str();
+            rest = after
+                .trim_start_matches(|c: char| c.is_ascii_digit())
+                .chars();
+            let number = &after[..after.len() - rest.as_str().len()];
+            letters.extend(std::iter::repeat_n(letter, number.parse().unwrap_or(1)));
+        }
+        Self(letters)
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = Outcome> + '_ {
         self.0.chars().map(Outcome::from_letter)
     }
@@ -154,5 +184,20 @@ mod tests {
         check("----", "pppp", 4, 0, 4);
         // Three old tests break while four new ones pass (worked example 5).
         check("pppffff", "fffpppp", 4, 3, 4);
+    }
+
+    #[test]
+    fn packed_and_unpacked() {
+        let check = |letters: &str, packed: &str| {
+            let outcomes = Outcomes::from_letters(letters.into());
+            assert_eq!(outcomes.packed(), packed);
+            assert_eq!(Outcomes::unpacked(packed), outcomes);
+            assert_eq!(Outcomes::unpacked(letters), outcomes, "letters alone");
+        };
+        check("", "");
+        check("p", "p");
+        check("ppfesxXX-", "p2fesxX2-");
+        check(&"p".repeat(1_000), "p1000");
+        check(&"-".repeat(12), "-12");
     }
 }

@@ -261,7 +261,7 @@ pub(super) async fn insert_iteration(
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
     )
     .with((evolution_id, iteration.iteration, iteration.verdict))
-    .with((iteration.gained, iteration.outcomes.letters()))
+    .with((iteration.gained, iteration.outcomes.packed()))
     .with((&iteration.collapse, to_json(&iteration.findings)?))
     .with((&iteration.code, iteration.test_seconds))
     .with(iteration.finished_at)

@@ -30,11 +30,19 @@ pub struct FindingDecision<'a> {
 /// findings.
 const SUSPICIOUS: &str = "i.findings <> '[]' AND i.findings LIKE '%suspicious%'";
 
+/// The runs whose findings are asked for: their number decides where a database
+/// best begins to look.
+#[derive(Debug, Clone, Copy)]
+enum Reach {
+    FewRuns,
+    ManyRuns,
+}
+
 impl Store {
     /// The findings of a run of every grade: by task, sample and iteration.
     pub async fn findings_of_run(&self, run_id: &str) -> Result<Vec<RunFinding>> {
-        self.findings("e.run_id = $1 AND i.findings <> '[]'", run_id)
-            .await
+        let of = "e.run_id = $1 AND i.findings <> '[]'";
+        self.findings(Reach::FewRuns, of, run_id).await
     }
 
     /// The suspicious findings of all runs of a split, by run.
@@ -43,7 +51,7 @@ impl Store {
         split: &str,
     ) -> Result<HashMap<String, Vec<RunFinding>>> {
         let of_split = format!("r.split = $1 AND {SUSPICIOUS}");
-        self.suspicions(&of_split, split).await
+        self.suspicions(Reach::ManyRuns, &of_split, split).await
     }
 
     /// The suspicious findings of these runs, by run.
@@ -55,7 +63,7 @@ impl Store {
             return Ok(HashMap::new());
         }
         let of_runs = format!("r.id IN {} AND {SUSPICIOUS}", list_of(run_ids.len()));
-        self.suspicions(&of_runs, run_ids).await
+        self.suspicions(Reach::FewRuns, &of_runs, run_ids).await
     }
 
     /// The findings that wait for a decision, by run. Cancelled and withdrawn
@@ -64,18 +72,19 @@ impl Store {
         let all = format!(
             "r.progress <> 'cancelled' AND r.visibility <> 'withdrawn' AND $1 = '' AND {SUSPICIOUS}"
         );
-        let mut found = self.findings(&all, "").await?;
+        let mut found = self.findings(Reach::ManyRuns, &all, "").await?;
         found.retain(RunFinding::is_open);
         Ok(found)
     }
 
     async fn suspicions(
         &self,
+        reach: Reach,
         of: &str,
         parameters: impl Parameters + Copy,
     ) -> Result<HashMap<String, Vec<RunFinding>>> {
         let mut by_run: HashMap<String, Vec<RunFinding>> = HashMap::new();
-        for found in self.findings(of, parameters).await? {
+        for found in self.findings(reach, of, parameters).await? {
             if found.can_be_reviewed() {
                 by_run.entry(found.run_id.clone()).or_default().push(found);
             }
@@ -87,18 +96,24 @@ impl Store {
     /// iteration (`i`), with these parameters.
     async fn findings(
         &self,
+        reach: Reach,
         of: &str,
         parameters: impl Parameters + Copy,
     ) -> Result<Vec<RunFinding>> {
+        // SQLite takes tables with CROSS JOIN in their order: the few iterations
+        // with findings first, instead of each evolution of a split. Postgres
+        // chooses by itself.
+        let join = match reach {
+            Reach::FewRuns => ",",
+            Reach::ManyRuns => "CROSS JOIN",
+        };
         let reviews = composed(format!(
             "SELECT f.evolution_id, f.iteration, f.finding, f.decision, f.reason, f.decided_at,
                     coalesce(a.name, 'operator') AS reviewer
-             FROM finding_reviews f
-             JOIN iterations i ON i.evolution_id = f.evolution_id AND i.iteration = f.iteration
-             JOIN evolutions e ON e.id = i.evolution_id
-             JOIN runs r ON r.id = e.run_id
+             FROM finding_reviews f CROSS JOIN iterations i CROSS JOIN evolutions e CROSS JOIN runs r
              LEFT JOIN accounts a ON a.id = f.reviewer
-             WHERE {of}"
+             WHERE i.evolution_id = f.evolution_id AND i.iteration = f.iteration
+               AND e.id = i.evolution_id AND r.id = e.run_id AND {of}"
         ));
         let reviews = reviews
             .with(parameters)
@@ -107,10 +122,9 @@ impl Store {
         let mut reviews: HashMap<FindingId, FindingReview> = reviews.into_iter().collect();
         let iterations = composed(format!(
             "SELECT e.run_id, r.config, e.id AS evolution_id, e.task_id, e.sample, i.iteration, i.findings
-             FROM iterations i
-             JOIN evolutions e ON e.id = i.evolution_id
-             JOIN runs r ON r.id = e.run_id
-             WHERE {of} ORDER BY e.run_id, e.task_id, e.sample, i.iteration"
+             FROM iterations i {join} evolutions e {join} runs r
+             WHERE e.id = i.evolution_id AND r.id = e.run_id AND {of}
+             ORDER BY e.run_id, e.task_id, e.sample, i.iteration"
         ));
         let iterations = iterations.with(parameters);
         let iterations = iterations.all(&self.pool, read_findings).await?;

@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 21] = files![
+const FILES: [(&str, &str, &str); 22] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -39,6 +39,7 @@ const FILES: [(&str, &str, &str); 21] = files![
     "0019" "test_command",
     "0020" "run_counts",
     "0021" "evolution_digests",
+    "0022" "indexes",
 ];
 
 /// Brings a database from any earlier schema to the present one.

@@ -46,7 +46,7 @@ impl Store {
                  WHERE evolution_id = $1 AND iteration = $2",
             )
             .with((&change.evolution_id, change.iteration, change.verdict))
-            .with((change.gained, change.outcomes.letters()))
+            .with((change.gained, change.outcomes.packed()))
             .run(&mut *tx)
             .await?;
         }

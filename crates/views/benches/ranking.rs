@@ -1,34 +1,42 @@
-//! Measures the time of a new ranking when the γ slider moves, with and
-//! without intervals: 20 models × 100 tasks × 20 iterations, all with their
-//! code style, 2,000 resamples of 68 repositories. Prints medians; has no
-//! thresholds.
+//! Measures the time of a new ranking when the γ slider moves: 20 and 1,000
+//! models × 100 tasks × 20 iterations, all with their code style, 2,000 resamples
+//! of 68 repositories. Prints medians; has no thresholds.
 #![allow(clippy::print_stdout, reason = "a benchmark reports on stdout")]
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::Instant;
 
 use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict};
-use swe_ci_core::task::{SuiteCounts, TaskId};
-use swe_ci_views::leaderboard::{Entry, Sample, ScoredTask, UncertaintyModel};
+use swe_ci_core::task::SuiteCounts;
+use swe_ci_views::leaderboard::{Entry, Origin, Ranking, Sample, ScoredTask, UncertaintyModel};
 use swe_ci_views::style::Beside;
 use swe_ci_views::testing;
 
 fn main() {
-    let data = testing::leaderboard((0..20).map(entry).collect());
-    time("ranking", 301, |gamma| {
+    measure(20, 31);
+    measure(1_000, 5);
+}
+
+fn measure(models: u32, times: u32) {
+    println!("{models} models × 100 tasks × 20 iterations");
+    let origin = |task| testing::origin(format!("task-{task}"), format!("repo-{}", task % 68));
+    let origins: Vec<Arc<Origin>> = (0..100).map(origin).collect();
+    let entries = (0..models).map(|model| entry(model, &origins));
+    let data = Arc::new(testing::leaderboard(entries.collect()));
+    time("rows without uncertainty", times, |gamma| {
         black_box(data.rank(gamma, Convention::Paper));
     });
-    time("drawing 2,000 resamples", 31, |_| {
+    time("drawing 2,000 resamples", times, |_| {
         black_box(UncertaintyModel::new(black_box(&data)));
     });
-    let model = UncertaintyModel::new(&data);
-    time(
-        "ranking with intervals, rank intervals and ties",
-        31,
-        |gamma| {
-            black_box(model.rank(&data, gamma, Convention::Paper));
-        },
-    );
+    time("ranks and ties", times, |gamma| {
+        black_box(Ranking::new(data.clone(), gamma, Convention::Paper));
+    });
+    time("the same with intervals of 20 rows", times, |gamma| {
+        let ranking = Ranking::new(data.clone(), gamma, Convention::Paper);
+        black_box(ranking.with_intervals(0..20));
+    });
 }
 
 /// Runs a function for many γ and prints the time it took.
@@ -44,7 +52,7 @@ fn time(name: &str, times: u32, mut run: impl FnMut(Gamma)) {
         .collect();
     millis.sort_by(f64::total_cmp);
     println!(
-        "{name}, 20 models × 100 tasks × 20 iterations: median {:.3} ms, worst {:.3} ms",
+        "  {name}: median {:.3} ms, worst {:.3} ms",
         millis[millis.len() / 2],
         millis[millis.len() - 1]
     );
@@ -56,8 +64,8 @@ fn style(model: u32, task: u32) -> Beside {
     testing::beside([70.0 + own, 70.0], [8.0 - own, 8.0], [task + model, task])
 }
 
-fn entry(model: u32) -> Entry {
-    let tasks = (0..100).map(|task| {
+fn entry(model: u32, origins: &[Arc<Origin>]) -> Entry {
+    let tasks = (0..).zip(origins).map(|(task, origin)| {
         let verdicts: Vec<Verdict> = (0..20)
             .map(|i| {
                 let passed = (model * 31 + task * 17 + i * 7) % 201;
@@ -76,9 +84,7 @@ fn entry(model: u32) -> Entry {
         };
         let count = |convention| Series::count(convention, suite, 20, &verdicts);
         ScoredTask {
-            task_id: TaskId::new(format!("task-{task}")).expect("a plain name"),
-            repo: format!("repo-{}", task % 68),
-            target_date: None,
+            origin: origin.clone(),
             samples: vec![Sample {
                 paper: count(Convention::Paper),
                 reference: count(Convention::Reference)

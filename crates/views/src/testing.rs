@@ -8,7 +8,7 @@ use swe_ci_core::run::Progress;
 use swe_ci_core::task::{SuiteCounts, TaskId};
 
 use crate::count;
-use crate::leaderboard::{Entry, LeaderboardData, Published, Sample, ScoredTask};
+use crate::leaderboard::{Entry, LeaderboardData, Origin, Published, Sample, ScoredTask};
 use crate::style::{Beside, StylePoint};
 
 /// An evolution with these normalized changes, each -1 to 1 in hundredths:
@@ -61,6 +61,15 @@ pub fn styled(mut run: Entry, style: impl Fn(usize, usize) -> Option<Beside>) ->
     run
 }
 
+/// A task of a repository, its target of an unknown day.
+pub fn origin(task: impl Into<String>, repo: impl Into<String>) -> Arc<Origin> {
+    Arc::new(Origin {
+        task_id: TaskId::new(task).expect("a plain name"),
+        repo: repo.into(),
+        target_date: None,
+    })
+}
+
 /// A finished run over these tasks.
 pub fn run(model: &str, max_iterations: u32, tasks: Vec<ScoredTask>) -> Entry {
     Entry {
@@ -82,9 +91,7 @@ pub fn entry(model: &str, tasks: &[(&str, &[&[f64]])]) -> Entry {
     let lengths = tasks.iter().flat_map(|(_, samples)| *samples);
     let longest = lengths.map(|changes| changes.len()).max().unwrap_or(1);
     let task = |(number, (repo, samples)): (usize, &(&str, &[&[f64]]))| ScoredTask {
-        task_id: TaskId::new(format!("task-{number}")).expect("a plain name"),
-        repo: (*repo).to_owned(),
-        target_date: None,
+        origin: origin(format!("task-{number}"), *repo),
         samples: samples.iter().map(|changes| sample(changes)).collect(),
     };
     let tasks = tasks.iter().enumerate().map(task).collect();

@@ -32,8 +32,8 @@ const MAX_RESPONSES: usize = 4_096;
 /// The largest response to cache.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Paths whose responses depend only on the data. Pages of runs also show
-/// running steps and are rendered for each request.
+/// Beginnings of paths whose responses depend only on the data. The page of a run
+/// also shows running steps and is rendered for each request.
 const CACHED_PATHS: &[&str] = &[
     "/figures",
     "/compare",
@@ -133,7 +133,8 @@ pub(super) async fn serve_cached(
 }
 
 fn is_cached(path: &str) -> bool {
-    path == "/" || CACHED_PATHS.iter().any(|start| path.starts_with(start))
+    // The list of runs is, its entries are not.
+    matches!(path, "/" | "/runs") || CACHED_PATHS.iter().any(|start| path.starts_with(start))
 }
 
 /// A complete response in every encoding.
@@ -406,6 +407,7 @@ mod tests {
     fn cached_paths() {
         for path in [
             "/",
+            "/runs",
             "/tasks/a",
             "/figures",
             "/api/v1/leaderboard.csv",
@@ -413,13 +415,7 @@ mod tests {
         ] {
             assert!(is_cached(path), "{path}");
         }
-        for path in [
-            "/runs",
-            "/runs/x",
-            "/api/v1/runs",
-            "/pkg/x.js",
-            "/health/ready",
-        ] {
+        for path in ["/runs/x", "/api/v1/runs", "/pkg/x.js", "/health/ready"] {
             assert!(!is_cached(path), "{path}");
         }
     }

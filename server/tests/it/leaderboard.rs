@@ -199,7 +199,7 @@ async fn the_api_refuses_invalid_parameters() {
 /// A table of a hundred and one runs on two pages.
 #[tokio::test]
 async fn long_rankings_come_in_parts() {
-    let large = include_str!("../../benches/large.sql").replace("RUNS", "101");
+    let large = include_str!("../../benches/pages/large.sql").replace("RUNS", "101");
     // One task is enough.
     let app = TestApp::changed(&large.replace("i < 99", "i < 0")).await;
     let first = body(&app.get("/?split=large").await);

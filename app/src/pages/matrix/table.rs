@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_row_for_each_task_and_a_cell_for_each_run() {
         let mut leaderboard = leaderboard_of(&[("a", vec![&[1.0], &[-0.5]]), ("b", vec![&[0.25]])]);
-        leaderboard.entries[0].tasks_mut()[1].repo = "<b>\"&".into();
+        leaderboard.entries[0].tasks_mut()[1].origin_mut().repo = "<b>\"&".into();
         let matrix = leaderboard.matrix(Gamma::ONE, Convention::Paper, TaskOrder::default());
         let html = rows(&matrix, 0..2);
         assert_eq!(html.matches("<tr>").count(), 2);

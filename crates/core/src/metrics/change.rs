@@ -5,6 +5,7 @@
 ///
 /// a = (n − base) / (target − base) when n ≥ base, else (n − base) / base.
 /// With nothing to gain (`target` ≤ `base`) code above the base scores 1.
+#[inline]
 pub fn normalized_change(n: u32, base: u32, target: u32) -> f64 {
     let (n_f, base_f) = (f64::from(n), f64::from(base));
     if n < base {

@@ -115,11 +115,11 @@ fn iteration_profile(tasks: &[Vec<&Series>], iteration: u32, best_change: f64) -
 /// max(a_1..a_i) for each iteration i; a series that ended early keeps its
 /// maximum. 0, the base, when there is no iteration at all.
 fn running_best(series: &Series) -> impl Iterator<Item = f64> + '_ {
-    let mut changes = series.changes().iter();
+    let mut changes = series.changes();
     let mut best: Option<f64> = None;
     std::iter::repeat_with(move || {
         if let Some(change) = changes.next() {
-            best = Some(best.map_or(*change, |best| best.max(*change)));
+            best = Some(best.map_or(change, |best| best.max(change)));
         }
         best.unwrap_or(0.0)
     })

@@ -5,17 +5,16 @@ use serde::{Deserialize, Serialize};
 use super::{Convention, Regression, Verdict, normalized_change};
 use crate::task::SuiteCounts;
 
-/// The counts of one evolution and the normalized changes that follow from
-/// them. Only the counts are serialised, so that the two cannot disagree, and
-/// without field names, because a leaderboard has thousands of them.
+/// The counts of one evolution; the normalized changes follow from them. A
+/// leaderboard keeps hundreds of thousands of them: so without room to grow,
+/// and serialised without field names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Packed", into = "Packed")]
 pub struct Series {
     base: u32,
     target: u32,
-    passes: Vec<u32>,
-    changes: Vec<f64>,
-    regressions: Vec<Regression>,
+    passes: Box<[u32]>,
+    regressions: Box<[Regression]>,
     solved: bool,
 }
 
@@ -24,10 +23,7 @@ pub struct Series {
 struct Packed(u32, u32, Vec<u32>, Vec<(u32, u32, u32)>, bool);
 
 impl From<Packed> for Series {
-    fn from(Packed(base, target, mut passes, regressions, solved): Packed) -> Self {
-        // A leaderboard keeps hundreds of thousands of them.
-        passes.shrink_to_fit();
-        let change = |n: &u32| normalized_change(*n, base, target);
+    fn from(Packed(base, target, passes, regressions, solved): Packed) -> Self {
         let regression = |(iteration, lost, of)| Regression {
             iteration,
             lost,
@@ -36,8 +32,7 @@ impl From<Packed> for Series {
         Self {
             base,
             target,
-            changes: passes.iter().map(change).collect(),
-            passes,
+            passes: passes.into(),
             regressions: regressions.into_iter().map(regression).collect(),
             solved,
         }
@@ -49,7 +44,13 @@ impl From<Series> for Packed {
         let regressions = series.regressions.iter();
         let regressions = regressions.map(|r| (r.iteration, r.lost, r.of)).collect();
         let Series { base, target, .. } = series;
-        Self(base, target, series.passes, regressions, series.solved)
+        Self(
+            base,
+            target,
+            series.passes.into(),
+            regressions,
+            series.solved,
+        )
     }
 }
 
@@ -85,8 +86,17 @@ impl Series {
     }
 
     /// Normalized change after each iteration (equation 2).
-    pub fn changes(&self) -> &[f64] {
-        &self.changes
+    pub fn changes(&self) -> impl ExactSizeIterator<Item = f64> {
+        let change = |n: &u32| normalized_change(*n, self.base, self.target);
+        self.passes.iter().map(change)
+    }
+
+    /// The last normalized change of the first iterations, at most this many; 0,
+    /// the base, without any.
+    pub fn change_after(&self, iterations: usize) -> f64 {
+        let used = &self.passes[..iterations.min(self.passes.len())];
+        let change = |n: &u32| normalized_change(*n, self.base, self.target);
+        used.last().map_or(0.0, change)
     }
 
     /// The iterations that broke something.
@@ -187,10 +197,12 @@ mod tests {
             scored(20, 30, 0),
         ];
         let paper = count(Convention::Paper, &verdicts);
-        assert_eq!(paper.changes(), [0.5, -1.0, 1.0]);
+        assert!(paper.changes().eq([0.5, -1.0, 1.0]));
         assert!(paper.solved() && !paper.zero_regression());
         let reference = count(Convention::Reference, &verdicts);
-        assert_eq!(reference.changes(), [0.5, -1.0, 1.0]);
+        assert!(reference.changes().eq([0.5, -1.0, 1.0]));
+        let after = [0, 1, 2, 9].map(|iterations| reference.change_after(iterations));
+        assert_eq!(after, [0.0, 0.5, -1.0, 1.0]);
         assert!(reference.solved() && !reference.zero_regression());
         assert_eq!((reference.turns(), reference.target()), (3, 22));
         let lost = |iteration, lost, of| Regression {
@@ -244,7 +256,7 @@ mod tests {
     fn no_iteration_at_all() {
         for convention in Convention::ALL {
             let series = count(convention, &[]);
-            assert!(series.changes().is_empty() && !series.solved() && series.zero_regression());
+            assert!(series.changes().len() == 0 && !series.solved() && series.zero_regression());
         }
     }
 
@@ -263,7 +275,7 @@ mod tests {
         assert_eq!(Series::count(Convention::Paper, suite, 20, &[]), None);
         let verdicts = [scored(12, 12, 0), Verdict::Collapsed { lost: 12 }];
         let series = Series::count(Convention::Reference, suite, 20, &verdicts).unwrap();
-        assert_eq!(series.changes(), [0.2, -1.0]);
+        assert!(series.changes().eq([0.2, -1.0]));
     }
 
     #[test]

@@ -68,14 +68,15 @@ pub fn is_tie(differences: &[Difference], repositories: usize, resamples: &Resam
     is_open(resamples.interval(&clusters)) || may_be_chance(&clusters, resamples)
 }
 
-/// The same where the interval is known.
+/// The same where the difference of each resample is known.
 pub fn is_tie_by(
-    interval: Option<Interval>,
+    means: &[f64],
     differences: impl FnOnce() -> Vec<Difference>,
     repositories: usize,
     resamples: &Resamples,
 ) -> bool {
-    is_open(interval) || may_be_chance(&by_repository(&differences(), repositories), resamples)
+    Interval::leaves_open(means)
+        || may_be_chance(&by_repository(&differences(), repositories), resamples)
 }
 
 /// Whether an interval leaves open which of the two is ahead.

@@ -9,7 +9,8 @@ use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::results::{Layout, MAX_ITERATIONS};
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_views::leaderboard::{
-    Entry, LeaderboardData, Published, RecoveryTime, Sample, ScoredTask, Scores, UncertaintyModel,
+    Entry, LeaderboardData, Origin, Published, RecoveryTime, Sample, ScoredTask, Scores,
+    UncertaintyModel,
 };
 
 use super::measurement::Measured;
@@ -152,9 +153,11 @@ fn entry(
     let tasks: Vec<ScoredTask> = counted
         .iter()
         .map(|(task, samples)| ScoredTask {
-            task_id: task.line.task_id.clone(),
-            repo: task.line.repo(),
-            target_date: None,
+            origin: Arc::new(Origin {
+                task_id: task.line.task_id.clone(),
+                repo: task.line.repo(),
+                target_date: None,
+            }),
             samples: samples.iter().filter_map(|(_, m)| sample(m)).collect(),
         })
         .collect();

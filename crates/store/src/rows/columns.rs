@@ -56,7 +56,7 @@ columns! {
     u64, from i64: |number| u64::try_from(number).unwrap_or(0);
     Option<u64>, from Option<i64>: |number| number.and_then(|number| u64::try_from(number).ok());
     TaskId, from String: |id| TaskId::new(id).map_err(anyhow::Error::new)?;
-    Outcomes, from String: |letters| Outcomes::from_letters(letters);
+    Outcomes, from String: |packed| Outcomes::unpacked(&packed);
     RunConfig, from String: |json| from_json("a run's configuration", &json)?;
     Provenance, from String: |json| from_json("a run's provenance", &json)?;
     StepOutcome, from String: |json| from_json("a step's outcome", &json)?;

@@ -35,7 +35,7 @@ pub fn changed_lines(study: &Study) -> ChangedLines {
         let tasks = entry.tasks.iter().filter_map(|task| {
             let (own, oracle) = task.changed_lines(study.convention)?;
             Some(Changed {
-                task_id: task.task_id.clone(),
+                task_id: task.task_id().clone(),
                 own,
                 oracle,
             })

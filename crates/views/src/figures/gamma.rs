@@ -99,11 +99,7 @@ impl Curve {
     pub fn of(entry: &Entry, convention: Convention) -> Option<Self> {
         let after = |i: usize| {
             // An evolution that ended early keeps its last value.
-            entry.mean_of(convention, |series| {
-                let changes = series.changes();
-                let at = i.min(changes.len());
-                at.checked_sub(1).map_or(0.0, |at| changes[at])
-            })
+            entry.mean_of(convention, |series| series.change_after(i))
         };
         entry.evoscore(Gamma::ONE, convention)?;
         let iterations = 1..=entry.max_iterations as usize;
@@ -127,7 +123,7 @@ impl Curve {
 
     pub fn at(&self, gamma: Gamma) -> f64 {
         let n = count(self.changes.len());
-        Weights::new(gamma, n).evoscore(&self.changes)
+        Weights::new(gamma, n).evoscore(self.changes.iter().copied())
     }
 }
 

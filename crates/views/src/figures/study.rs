@@ -8,7 +8,7 @@ use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
 
 use super::{Cell, Column, Table};
-use crate::leaderboard::{Entry, LeaderboardData, Ranking, Row};
+use crate::leaderboard::{Entry, LeaderboardData, Ranking, Row, ScoredTask};
 use crate::{count, format};
 
 /// A leaderboard under one γ and convention, and the runs of it that figures
@@ -120,8 +120,11 @@ impl Study {
         let tasks = || self.runs().flat_map(|(_, entry, _)| entry.tasks.iter());
         Basis {
             runs: self.rows.len(),
-            tasks: tasks().map(|t| &t.task_id).collect::<BTreeSet<_>>().len(),
-            repositories: tasks().map(|t| &t.repo).collect::<BTreeSet<_>>().len(),
+            tasks: tasks()
+                .map(ScoredTask::task_id)
+                .collect::<BTreeSet<_>>()
+                .len(),
+            repositories: tasks().map(ScoredTask::repo).collect::<BTreeSet<_>>().len(),
         }
     }
 }

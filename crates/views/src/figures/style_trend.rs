@@ -89,7 +89,7 @@ fn course(sample: &Sample, convention: Convention) -> Vec<(u32, Changes)> {
     };
     let change = |(iteration, point): &(u32, StylePoint)| {
         let at = usize::try_from(*iteration).ok()?.checked_sub(1)?;
-        let tests = *series.changes().get(at)?;
+        let tests = series.changes().nth(at)?;
         Some((*iteration, Changes::since(style.base, *point, tests)?))
     };
     style.course.iter().filter_map(change).collect()

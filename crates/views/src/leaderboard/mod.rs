@@ -135,11 +135,18 @@ pub struct Entry {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoredTask {
+    /// Shared by the runs of a leaderboard.
+    pub origin: Arc<Origin>,
+    pub samples: Vec<Sample>,
+}
+
+/// Where a task comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
     pub task_id: TaskId,
     pub repo: String,
     /// The commit date of its target, `YYYY-MM-DD`, if known.
     pub target_date: Option<String>,
-    pub samples: Vec<Sample>,
 }
 
 /// One evolution in both conventions.
@@ -149,7 +156,6 @@ pub struct Sample {
     pub paper: Option<Series>,
     pub reference: Series,
     /// Its code style against the oracle's, if measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<Beside>,
 }
 
@@ -163,6 +169,19 @@ impl Sample {
 }
 
 impl ScoredTask {
+    pub fn task_id(&self) -> &TaskId {
+        &self.origin.task_id
+    }
+
+    pub fn repo(&self) -> &str {
+        &self.origin.repo
+    }
+
+    /// Its origin to change, in a copy of its own if others share it.
+    pub fn origin_mut(&mut self) -> &mut Origin {
+        Arc::make_mut(&mut self.origin)
+    }
+
     fn series(&self, convention: Convention) -> impl Iterator<Item = &Series> {
         self.samples
             .iter()

@@ -1,17 +1,17 @@
 //! The rows of a leaderboard, with their intervals and ranks.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::finding::Unranked;
-use swe_ci_core::metrics::{Convention, Gamma, SAME, Series};
+use swe_ci_core::metrics::{Convention, Gamma, SAME, Series, mean};
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::uncertainty::{Interval, RankInterval};
 use swe_ci_core::usage::Usage;
 
 use super::style::{StyleIntervals, StyleRates, WinIntervals, WinRates};
-use super::{Entry, LeaderboardData};
+use super::{Entry, LeaderboardData, ScoredTask};
 use crate::count;
 use crate::style::StyleMetric;
 use crate::verification::Mark;
@@ -114,35 +114,56 @@ impl Intervals {
     }
 }
 
+/// A row of the ranking, and what it is made of.
+#[derive(Debug)]
+pub(super) struct Ranked {
+    pub row: Row,
+    /// The index of its run among the entries.
+    pub entry: usize,
+    /// The scores of its tasks.
+    pub scores: Vec<f64>,
+}
+
 impl LeaderboardData {
     /// The number of repositories of the tasks that count.
     pub fn repositories(&self) -> usize {
         let tasks = self.entries.iter().flat_map(|entry| entry.tasks.iter());
-        let repositories: BTreeSet<&String> = tasks.map(|task| &task.repo).collect();
+        let repositories: HashSet<&str> = tasks.map(ScoredTask::repo).collect();
         repositories.len()
     }
 
     /// The rows, best first, without intervals: [`super::UncertaintyModel`] adds
-    /// them. Equal scores are ordered by name, then by run, so that the order
-    /// is deterministic.
+    /// them.
     pub fn rank(&self, gamma: Gamma, convention: Convention) -> Vec<Row> {
-        let mut rows: Vec<Row> = self
-            .entries
-            .iter()
-            .filter_map(|e| e.row(gamma, convention))
-            .collect();
-        rows.sort_by(|a, b| {
+        let ranked = self.ranked(gamma, convention).into_iter();
+        ranked.map(|run| run.row).collect()
+    }
+
+    /// Equal scores are ordered by name, then by run, so that the order is
+    /// deterministic.
+    pub(super) fn ranked(&self, gamma: Gamma, convention: Convention) -> Vec<Ranked> {
+        let entries = self.entries.iter().enumerate();
+        let ranked = entries.filter_map(|(index, entry)| {
+            let scores = entry.scores_by_task(gamma, convention);
+            Some(Ranked {
+                row: entry.row(&scores, convention)?,
+                entry: index,
+                scores,
+            })
+        });
+        let mut ranked: Vec<Ranked> = ranked.collect();
+        ranked.sort_by(|Ranked { row: a, .. }, Ranked { row: b, .. }| {
             steps(b.evoscore)
                 .cmp(&steps(a.evoscore))
                 .then_with(|| a.model.cmp(&b.model))
                 .then_with(|| a.run_id.cmp(&b.run_id))
         });
-        let scores: Vec<f64> = rows.iter().map(|row| row.evoscore).collect();
-        for (row, rank) in rows.iter_mut().zip(positions(&scores)) {
+        let scores: Vec<f64> = ranked.iter().map(|run| run.row.evoscore).collect();
+        for (Ranked { row, .. }, rank) in ranked.iter_mut().zip(positions(&scores)) {
             row.rank = rank;
             row.tie_group = rank;
         }
-        rows
+        ranked
     }
 
     pub(crate) fn by_run(&self) -> HashMap<&str, (usize, &Entry)> {
@@ -184,7 +205,15 @@ fn steps(score: f64) -> i64 {
 }
 
 impl Entry {
-    pub(super) fn row(&self, gamma: Gamma, convention: Convention) -> Option<Row> {
+    /// The score of each of its tasks; none without scores in the convention.
+    pub(super) fn scores_by_task(&self, gamma: Gamma, convention: Convention) -> Vec<f64> {
+        let weights = self.weights(gamma);
+        self.by_task(convention, |series| weights.evoscore(series.changes()))
+            .collect()
+    }
+
+    /// Its row with these scores of its tasks; `None` without any.
+    pub(super) fn row(&self, scores: &[f64], convention: Convention) -> Option<Row> {
         let average = |value: fn(&Series) -> f64| self.mean_of(convention, value);
         Some(Row {
             rank: 0,
@@ -204,7 +233,7 @@ impl Entry {
             tasks: count(self.tasks.len()),
             tasks_total: self.tasks_total,
             tasks_blocked: self.tasks_blocked,
-            evoscore: self.evoscore(gamma, convention)?,
+            evoscore: mean(scores.iter().copied())?,
             zero_regression_rate: average(zero_regression)?,
             net_zero_regression_rate: self.mean_of(Convention::Reference, zero_regression)?,
             solved_rate: average(solved)?,

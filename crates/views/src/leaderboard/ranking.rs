@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::uncertainty::RankInterval;
 
-use super::rank::{Intervals, Row};
+use super::rank::{Intervals, Ranked, Row};
 use super::{LeaderboardData, UncertaintyModel};
 
 /// Ranks and ties are known for all rows. The other intervals of a row are
@@ -38,20 +38,24 @@ impl Default for Ranking {
 impl Ranking {
     pub fn new(data: Arc<LeaderboardData>, gamma: Gamma, convention: Convention) -> Self {
         let model = UncertaintyModel::new(&data);
-        let (rows, ranks) = model.ranks(&data, gamma, convention);
-        let entries = data.by_run();
-        let uncertain = rows.iter().zip(ranks).map(|(row, rank)| Uncertain {
-            entry: entries[row.run_id.as_str()].0,
-            rank,
-            intervals: OnceLock::new(),
+        let ranked = model.ranks(&data, gamma, convention).into_iter();
+        let ranked = ranked.map(|(Ranked { row, entry, .. }, rank)| {
+            let intervals = OnceLock::new();
+            let uncertain = Uncertain {
+                entry,
+                rank,
+                intervals,
+            };
+            (row, uncertain)
         });
+        let (rows, uncertain) = ranked.unzip();
         Self {
-            uncertain: uncertain.collect(),
             data,
             model,
             gamma,
             convention,
             rows,
+            uncertain,
         }
     }
 

@@ -1,7 +1,7 @@
 //! All scores of one run for one γ and convention.
 
 use serde::{Deserialize, Serialize};
-use swe_ci_core::metrics::{Convention, Gamma, Profile, Recovery, Weights, mean};
+use swe_ci_core::metrics::{Convention, Gamma, Profile, Recovery, mean};
 use swe_ci_core::task::TaskId;
 
 use super::{Entry, Intervals, StyleRates};
@@ -82,13 +82,13 @@ impl Entry {
     /// them, because they need the leaderboard and the outcomes. Samples are
     /// numbered in order.
     pub fn scores(&self, gamma: Gamma, convention: Convention) -> Scores {
-        let row = self.row(gamma, convention);
-        let weights = Weights::new(gamma, self.max_iterations);
+        let row = self.row(&self.scores_by_task(gamma, convention), convention);
+        let weights = self.weights(gamma);
         let scored = self.tasks.iter().filter(|_| row.is_some());
         let tasks = scored.flat_map(|task| {
             let samples = (1..).zip(task.series(convention));
             samples.map(|(sample, series)| {
-                EvolutionScore::new(task.task_id.clone(), sample, series, &weights)
+                EvolutionScore::new(task.task_id().clone(), sample, series, &weights)
             })
         });
         Scores {

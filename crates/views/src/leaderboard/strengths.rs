@@ -131,7 +131,7 @@ fn tasks<'a>(runs: &[&'a Entry], gamma: Gamma, convention: Convention) -> Vec<Ta
     let mut by_task: BTreeMap<&TaskId, Vec<(&Entry, &'a ScoredTask)>> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.is_scored(convention)) {
         for task in run.tasks.iter() {
-            by_task.entry(&task.task_id).or_default().push((run, task));
+            by_task.entry(task.task_id()).or_default().push((run, task));
         }
     }
     let over_runs = |runs: Vec<(&Entry, &'a ScoredTask)>| {
@@ -139,10 +139,10 @@ fn tasks<'a>(runs: &[&'a Entry], gamma: Gamma, convention: Convention) -> Vec<Ta
         let series: &Series = task.series(convention).next()?;
         let scores: Vec<_> = runs
             .iter()
-            .filter_map(|(run, task)| run.task_score(task, gamma, convention))
+            .filter_map(|(run, task)| task.score(&run.weights(gamma), convention))
             .collect();
         Some(Task {
-            repo: &task.repo,
+            repo: task.repo(),
             gap: series.target().saturating_sub(series.base()),
             suite: series.target(),
             evoscore: mean(scores.iter().map(|s| s.evoscore))?,

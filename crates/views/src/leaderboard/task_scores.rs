@@ -43,11 +43,12 @@ pub struct TaskResult {
 impl Entry {
     /// The result of the run on a task; `None` when it has no score there.
     pub fn on_task(&self, split: &str, task: &TaskId, gamma: Gamma) -> Option<TaskResult> {
-        let task = self.tasks.iter().find(|t| t.task_id == *task)?;
+        let task = self.tasks.iter().find(|t| t.task_id() == task)?;
+        let weights = self.weights(gamma);
         let scores: Vec<TaskScore> = Convention::ALL
             .into_iter()
             .filter(|convention| self.is_scored(*convention))
-            .filter_map(|convention| self.task_score(task, gamma, convention))
+            .filter_map(|convention| task.score(&weights, convention))
             .collect();
         (!scores.is_empty()).then(|| TaskResult {
             run_id: self.run_id.clone(),
@@ -61,14 +62,15 @@ impl Entry {
         })
     }
 
-    pub(super) fn task_score(
-        &self,
-        task: &ScoredTask,
-        gamma: Gamma,
-        convention: Convention,
-    ) -> Option<TaskScore> {
-        let weights = Weights::new(gamma, self.max_iterations);
-        let average = |value: &dyn Fn(&Series) -> f64| task.mean_of(convention, value);
+    /// The weights of its iterations.
+    pub(super) fn weights(&self, gamma: Gamma) -> Weights {
+        Weights::new(gamma, self.max_iterations)
+    }
+}
+
+impl ScoredTask {
+    pub(super) fn score(&self, weights: &Weights, convention: Convention) -> Option<TaskScore> {
+        let average = |value: &dyn Fn(&Series) -> f64| self.mean_of(convention, value);
         Some(TaskScore {
             convention,
             evoscore: average(&|series| weights.evoscore(series.changes()))?,

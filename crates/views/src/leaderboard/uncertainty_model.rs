@@ -1,17 +1,18 @@
 //! The statistical uncertainty of a ranking: intervals and ties.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use swe_ci_core::metrics::{Convention, Gamma, Series, Weights};
+use swe_ci_core::metrics::{Convention, Gamma, Series};
 use swe_ci_core::task::TaskId;
 use swe_ci_core::uncertainty::{
     Clusters, Comparison, Difference, Interval, RESAMPLES, RankInterval, Resamples, SEED, compare,
     is_tie, is_tie_by, rank_intervals,
 };
 
-use super::rank::{Intervals, Row, solved, turns, zero_regression};
+use super::rank::{Intervals, Ranked, Row, solved, turns, zero_regression};
 use super::style::{StyleIntervals, WinIntervals};
-use super::{Entry, LeaderboardData};
+use super::{Entry, LeaderboardData, Origin, ScoredTask};
 use crate::count;
 use crate::style::StyleMetric;
 
@@ -25,10 +26,23 @@ pub struct UncertaintyModel {
 
 /// One run's task values under one γ and convention.
 struct Values<'a> {
-    tasks: Vec<(&'a TaskId, usize, f64)>,
+    tasks: Vec<Value<'a>>,
     means: Vec<f64>,
     /// How many of them it has tasks of.
     repositories: usize,
+}
+
+struct Value<'a> {
+    origin: &'a Arc<Origin>,
+    /// Index of its repository.
+    repository: usize,
+    score: f64,
+}
+
+impl Values<'_> {
+    fn origins(&self) -> impl Iterator<Item = &Arc<Origin>> {
+        self.tasks.iter().map(|task| task.origin)
+    }
 }
 
 impl UncertaintyModel {
@@ -55,8 +69,10 @@ impl UncertaintyModel {
         seed: u64,
     ) -> Self {
         let tasks = entries.flat_map(|e| e.tasks.iter());
-        // Sorted, so that the draws do not depend on the order of the runs.
-        let names: BTreeSet<&str> = tasks.map(|t| t.repo.as_str()).collect();
+        let names: HashSet<&str> = tasks.map(ScoredTask::repo).collect();
+        let mut names: Vec<&str> = names.into_iter().collect();
+        // So the draws do not depend on the order of the runs.
+        names.sort_unstable();
         let repositories: HashMap<String, usize> =
             names.into_iter().map(str::to_owned).zip(0..).collect();
         Self {
@@ -67,56 +83,47 @@ impl UncertaintyModel {
 
     /// The rows with their intervals, best first.
     pub fn rank(&self, data: &LeaderboardData, gamma: Gamma, convention: Convention) -> Vec<Row> {
-        let (mut rows, ranks) = self.ranks(data, gamma, convention);
-        let entries = data.by_run();
-        for (row, rank) in rows.iter_mut().zip(ranks) {
-            let (_, entry) = entries[row.run_id.as_str()];
-            row.intervals = rank.and_then(|rank| self.intervals(entry, gamma, convention, rank));
-        }
-        rows
+        let ranked = self.ranks(data, gamma, convention).into_iter();
+        let with_intervals = ranked.map(|(Ranked { row, entry, .. }, rank)| {
+            let entry = &data.entries[entry];
+            let intervals = rank.and_then(|rank| self.intervals(entry, gamma, convention, rank));
+            Row { intervals, ..row }
+        });
+        with_intervals.collect()
     }
 
-    /// The rows without their intervals but with their ties, best first, and the
-    /// interval of each rank.
+    /// The rows without their intervals but with their ties, best first, each with
+    /// the interval of its rank.
     pub(super) fn ranks(
         &self,
         data: &LeaderboardData,
         gamma: Gamma,
         convention: Convention,
-    ) -> (Vec<Row>, Vec<Option<RankInterval>>) {
-        let mut rows = data.rank(gamma, convention);
-        let entries = data.by_run();
-        let ranked = rows.iter().map(|row| entries[row.run_id.as_str()].1);
-        let ranked: Vec<Values<'_>> = ranked
-            .map(|entry| self.values(entry, gamma, convention))
-            .collect();
-        let means: Vec<&[f64]> = ranked
+    ) -> Vec<(Ranked, Option<RankInterval>)> {
+        let mut ranked = data.ranked(gamma, convention);
+        let values = ranked
             .iter()
-            .map(|values| values.means.as_slice())
-            .collect();
+            .map(|run| self.values(&data.entries[run.entry], &run.scores));
+        let values: Vec<Values<'_>> = values.collect();
+        let means: Vec<&[f64]> = values.iter().map(|run| run.means.as_slice()).collect();
         let ranks = rank_intervals(&means);
-        for at in 1..rows.len() {
-            rows[at].tie_group = match self.is_tie(&ranked[at - 1], &ranked[at]) {
-                true => rows[at - 1].tie_group,
+        for at in 1..ranked.len() {
+            ranked[at].row.tie_group = match self.is_tie(&values[at - 1], &values[at]) {
+                true => ranked[at - 1].row.tie_group,
                 false => count(at + 1),
             };
         }
-        (rows, ranks)
+        ranked.into_iter().zip(ranks).collect()
     }
 
     fn is_tie(&self, first: &Values<'_>, second: &Values<'_>) -> bool {
-        let mut pairs = first.tasks.iter().zip(&second.tasks);
-        let same_tasks = first.tasks.len() == second.tasks.len()
-            && pairs.all(|((first, ..), (second, ..))| first == second);
-        if same_tasks && first.repositories >= 2 {
+        if first.repositories >= 2 && first.origins().eq(second.origins()) {
             // On the same tasks the mean of the differences is the difference of
             // the means.
             let means = first.means.iter().zip(&second.means).map(|(a, b)| a - b);
-            let interval = Interval::from_means(&means.collect::<Vec<_>>());
-            let differences = || differences(first, second);
             return is_tie_by(
-                interval,
-                differences,
+                &means.collect::<Vec<_>>(),
+                || differences(first, second),
                 self.repositories.len(),
                 &self.resamples,
             );
@@ -133,28 +140,27 @@ impl UncertaintyModel {
         gamma: Gamma,
         convention: Convention,
     ) -> Option<Comparison> {
-        let [first, second] = [first, second].map(|run| self.values(run, gamma, convention));
+        let [first, second] =
+            [first, second].map(|run| self.values(run, &run.scores_by_task(gamma, convention)));
         let differences = differences(&first, &second);
         compare(&differences, self.repositories.len(), &self.resamples)
     }
 
-    fn values<'a>(&self, entry: &'a Entry, gamma: Gamma, convention: Convention) -> Values<'a> {
-        let weights = Weights::new(gamma, entry.max_iterations);
-        let scores = entry.by_task(convention, |s| weights.evoscore(s.changes()));
-        let tasks: Vec<(&TaskId, usize, f64)> = entry
-            .tasks
-            .iter()
-            .zip(scores)
-            .map(|(task, score)| (&task.task_id, self.repositories[&task.repo], score))
-            .collect();
+    fn values<'a>(&self, entry: &'a Entry, scores: &[f64]) -> Values<'a> {
         let mut clusters = Clusters::new(self.repositories.len());
-        for (_, repository, score) in &tasks {
-            clusters.add(*repository, *score);
-        }
+        let tasks = entry.tasks.iter().zip(scores).map(|(task, score)| {
+            let repository = self.repositories[task.repo()];
+            clusters.add(repository, *score);
+            Value {
+                origin: &task.origin,
+                repository,
+                score: *score,
+            }
+        });
         Values {
+            tasks: tasks.collect(),
             means: self.resamples.means(&clusters),
             repositories: clusters.used(),
-            tasks,
         }
     }
 
@@ -166,11 +172,11 @@ impl UncertaintyModel {
         convention: Convention,
         rank: RankInterval,
     ) -> Option<Intervals> {
-        let values = self.values(entry, gamma, convention);
+        let values = self.values(entry, &entry.scores_by_task(gamma, convention));
         let interval = |value: fn(&Series) -> f64| {
             let mut clusters = Clusters::new(self.repositories.len());
-            for (value, (_, repository, _)) in entry.by_task(convention, value).zip(&values.tasks) {
-                clusters.add(*repository, value);
+            for (value, task) in entry.by_task(convention, value).zip(&values.tasks) {
+                clusters.add(task.repository, value);
             }
             self.resamples.interval(&clusters)
         };
@@ -205,7 +211,7 @@ impl UncertaintyModel {
         for task in entry.tasks.iter() {
             let shares = task.against(convention, metric).into_iter().flatten();
             for (clusters, share) in clusters.iter_mut().zip(shares) {
-                clusters.add(self.repositories[&task.repo], share);
+                clusters.add(self.repositories[task.repo()], share);
             }
         }
         let [win, tie, loss] = clusters.map(|clusters| self.resamples.interval(&clusters));
@@ -219,12 +225,14 @@ impl UncertaintyModel {
 
 /// First minus second on each task both were scored on.
 fn differences(first: &Values<'_>, second: &Values<'_>) -> Vec<Difference> {
-    let second_values: HashMap<&TaskId, f64> =
-        second.tasks.iter().map(|(id, _, v)| (*id, *v)).collect();
-    let shared = first.tasks.iter().filter_map(|(id, repository, value)| {
+    let others = second.tasks.iter();
+    let others: HashMap<&TaskId, f64> = others
+        .map(|task| (&task.origin.task_id, task.score))
+        .collect();
+    let shared = first.tasks.iter().filter_map(|task| {
         Some(Difference {
-            repository: *repository,
-            value: value - second_values.get(id)?,
+            repository: task.repository,
+            value: task.score - others.get(&task.origin.task_id)?,
         })
     });
     shared.collect()
@@ -366,7 +374,7 @@ mod tests {
     fn runs_on_other_tasks_are_not_compared() {
         let a = entry("a", &[("r", &[&[1.0]])]);
         let mut b = entry("b", &[("q", &[&[0.0]])]);
-        b.tasks_mut()[0].task_id = TaskId::new("another").unwrap();
+        b.tasks_mut()[0].origin_mut().task_id = TaskId::new("another").unwrap();
         let data = leaderboard(vec![a.clone(), b.clone()]);
         let model = UncertaintyModel::new(&data);
         assert_eq!(model.compare(&a, &b, Gamma::ONE, Convention::Paper), None);

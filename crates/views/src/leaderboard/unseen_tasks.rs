@@ -30,8 +30,11 @@ impl LeaderboardData {
     pub fn unseen(&self) -> Unseen {
         let mut left_out = LeftOut::default();
         let entries = self.entries.iter().map(|entry| {
-            let undated = entry.tasks.iter().filter(|t| t.target_date.is_none());
-            let undated = undated.map(|task| task.task_id.to_string());
+            let undated = entry
+                .tasks
+                .iter()
+                .filter(|t| t.origin.target_date.is_none());
+            let undated = undated.map(|task| task.task_id().to_string());
             left_out.undated_tasks.extend(undated);
             let unseen = entry.since(entry.release_date.as_deref());
             if entry.release_date.is_none() {
@@ -70,7 +73,7 @@ impl Entry {
         // `YYYY-MM-DD` sorts as text.
         let younger = |date: &String| day.is_some_and(|day| date.as_str() > day);
         let tasks = self.tasks.iter();
-        let tasks = tasks.filter(|task| task.target_date.as_ref().is_some_and(younger));
+        let tasks = tasks.filter(|task| task.origin.target_date.as_ref().is_some_and(younger));
         Self {
             tasks: Arc::new(tasks.cloned().collect()),
             usage: None,
@@ -98,7 +101,7 @@ mod tests {
             None,
         ];
         for (task, day) in run.tasks_mut().iter_mut().zip(days) {
-            task.target_date = day.map(str::to_owned);
+            task.origin_mut().target_date = day.map(str::to_owned);
         }
         run
     }

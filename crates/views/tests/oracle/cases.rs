@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use swe_ci_core::task::TaskId;
 use swe_ci_views::leaderboard::{Entry, Sample, ScoredTask};
 use swe_ci_views::testing;
 
@@ -118,9 +117,7 @@ pub fn tested_run() -> impl Strategy<Value = Vec<TestedTask>> {
 /// A run of the leaderboard; each task with its repository.
 pub fn entry(model: &str, n: u32, tasks: Vec<(String, String, Vec<Sample>)>) -> Entry {
     let tasks = tasks.into_iter().map(|(task, repo, samples)| ScoredTask {
-        task_id: TaskId::new(task).unwrap(),
-        repo,
-        target_date: None,
+        origin: testing::origin(task, repo),
         samples,
     });
     testing::run(model, n, tasks.collect())

@@ -21,7 +21,7 @@ fn run() -> Entry {
     ];
     let mut run = imported_run(&tasks, 8);
     for (task, repo) in run.tasks_mut().iter_mut().zip(["alpha", "beta", "alpha"]) {
-        task.repo = repo.into();
+        task.origin_mut().repo = repo.into();
     }
     run
 }
@@ -39,10 +39,7 @@ fn check(name: &str, actual: impl IntoIterator<Item = f64>, expect: &[f64]) {
 #[test]
 fn changes_and_scores() {
     let run = run();
-    let changes = |task: usize| {
-        let series = run.tasks[task].samples[0].reference.changes();
-        series.iter().copied()
-    };
+    let changes = |task: usize| run.tasks[task].samples[0].reference.changes();
     check("A", changes(0), &[0.2, -0.1, 1.0]);
     check("B", changes(1), &[-0.2, -1.0]);
     check("C", changes(2), &[0.0, 1.0]);

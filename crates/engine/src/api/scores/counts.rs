@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 use swe_ci_base::error::Result;
 use swe_ci_core::metrics::{Convention, Series, Verdict};
@@ -19,7 +21,7 @@ use crate::{Engine, as_u32};
 
 /// Of the stored counts. Raise it when [`RunCounts`] or how they are counted
 /// changes; another method of measuring style changes it too.
-pub(super) const FORMAT: u32 = 2_000 + METHOD;
+pub(super) const FORMAT: u32 = 3_000 + METHOD;
 
 /// The counted results of a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -45,6 +47,17 @@ pub(super) struct TaskCounts {
 }
 
 impl RunCounts {
+    /// As a text for the database, which has no other place for bytes.
+    fn packed(&self) -> anyhow::Result<String> {
+        Ok(BASE64_STANDARD.encode(postcard::to_allocvec(self)?))
+    }
+
+    /// # Errors
+    /// For other text than [`Self::packed`] writes.
+    pub fn unpacked(text: &str) -> anyhow::Result<Self> {
+        Ok(postcard::from_bytes(&BASE64_STANDARD.decode(text)?)?)
+    }
+
     /// Tasks without a scored evolution, for one was blocked.
     pub fn blocked(&self) -> usize {
         let blocked = |task: &&TaskCounts| task.blocked && task.samples.is_empty();
@@ -57,8 +70,9 @@ impl Engine {
     pub(super) async fn count(&self, run: &LeaderboardRun) -> Result<RunCounts> {
         let counts = self.count_rows(run).await?;
         if run.progress == Progress::Finished {
-            let json = serde_json::to_string(&counts).map_err(anyhow::Error::new)?;
-            self.store.put_counts(run, FORMAT, &json).await?;
+            self.store
+                .put_counts(run, FORMAT, &counts.packed()?)
+                .await?;
         }
         Ok(counts)
     }

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use futures::stream::{self, StreamExt, TryStreamExt};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::Result;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::{LeaderboardRun, StoredCounts, TaskOrigin};
 use swe_ci_views::finding::unranked;
-use swe_ci_views::leaderboard::{Entry, LeaderboardData, ScoredTask};
+use swe_ci_views::leaderboard::{Entry, LeaderboardData, Origin, ScoredTask};
 
 use super::counts::{FORMAT, RunCounts};
 use crate::leaderboard_cache::{CountedRun, Inputs};
@@ -109,23 +110,36 @@ impl Engine {
         Ok(counted)
     }
 
-    /// Takes the stored counts of runs of a split into memory, in parts: their
-    /// text takes more room than they do.
+    /// Takes the stored counts of runs of a split into memory, in parts: while one
+    /// comes from the database, another is read.
     async fn read_counts(&self, runs: &[&LeaderboardRun], origins: &Arc<Origins>) -> Result<()> {
-        for part in runs.chunks(AT_ONCE) {
-            let ids: Vec<String> = part.iter().map(|run| run.run_id.clone()).collect();
-            let revisions = part.iter().map(|run| (&run.run_id, &run.revision));
-            let revisions: HashMap<&String, &String> = revisions.collect();
-            let stored = self.store.stored_counts(&ids, FORMAT).await?;
-            let read = origins.clone();
-            for (run_id, counted) in blocking(move || Ok(read.read_all(stored))).await? {
-                if let Some(revision) = revisions.get(&run_id) {
-                    let inputs = Inputs {
-                        revision: (*revision).clone(),
-                        origins: origins.digest,
-                    };
-                    self.leaderboards.runs.insert(run_id, inputs, counted);
-                }
+        let revision = |run: &&LeaderboardRun| (run.run_id.clone(), run.revision.clone());
+        let parts = runs.chunks(AT_ONCE);
+        let parts: Vec<HashMap<String, String>> = parts
+            .map(|part| part.iter().map(revision).collect())
+            .collect();
+        let parts = parts
+            .into_iter()
+            .map(|revisions| self.read_part(revisions, origins.clone()));
+        stream::iter(parts).buffer_unordered(2).try_collect().await
+    }
+
+    /// `revisions` are those of the results of runs, by run.
+    async fn read_part(
+        &self,
+        mut revisions: HashMap<String, String>,
+        origins: Arc<Origins>,
+    ) -> Result<()> {
+        let ids: Vec<String> = revisions.keys().cloned().collect();
+        let stored = self.store.stored_counts(&ids, FORMAT).await?;
+        let digest = origins.digest;
+        for (run_id, counted) in blocking(move || Ok(origins.read_all(stored))).await? {
+            if let Some(revision) = revisions.remove(&run_id) {
+                let inputs = Inputs {
+                    revision,
+                    origins: digest,
+                };
+                self.leaderboards.runs.insert(run_id, inputs, counted);
             }
         }
         Ok(())
@@ -135,9 +149,9 @@ impl Engine {
 /// Stored counts that are read together.
 const AT_ONCE: usize = 64;
 
-/// The repository of each task, and the day of its target commit.
+/// The origin of each task of a split.
 struct Origins {
-    by_task: HashMap<TaskId, (String, Option<String>)>,
+    by_task: HashMap<TaskId, Arc<Origin>>,
     /// Changes with the content.
     digest: u64,
 }
@@ -147,10 +161,15 @@ impl Origins {
         let mut hasher = DefaultHasher::new();
         origins.hash(&mut hasher);
         let day = |ms| rfc3339(ms)[..10].to_owned();
-        let origins = origins.into_iter();
+        let origin = |task: TaskOrigin| Origin {
+            task_id: task.id,
+            repo: task.repo,
+            target_date: task.target_time.map(day),
+        };
+        let origins = origins.into_iter().map(|task| Arc::new(origin(task)));
         Self {
             by_task: origins
-                .map(|task| (task.id, (task.repo, task.target_time.map(day))))
+                .map(|origin| (origin.task_id.clone(), origin))
                 .collect(),
             digest: hasher.finish(),
         }
@@ -158,7 +177,7 @@ impl Origins {
 
     /// Leaves out what cannot be read: it will be counted again.
     fn read_all(&self, stored: Vec<StoredCounts>) -> Vec<(String, Arc<CountedRun>)> {
-        let read = |StoredCounts { run_id, counts }| match serde_json::from_str(&counts) {
+        let read = |StoredCounts { run_id, counts }| match RunCounts::unpacked(&counts) {
             Ok(counts) => Some((run_id, Arc::new(self.counted(counts)))),
             Err(error) => {
                 tracing::warn!(run_id, %error, "stored counts cannot be read");
@@ -171,13 +190,11 @@ impl Origins {
     fn counted(&self, counts: RunCounts) -> CountedRun {
         let (total, blocked) = (counts.tasks.len(), counts.blocked());
         let tasks = counts.tasks.into_iter().filter_map(|mut task| {
-            let (repo, target_date) = self.by_task.get(&task.task_id)?;
+            let origin = self.by_task.get(&task.task_id)?.clone();
             // Most have one, and room for four.
             task.samples.shrink_to_fit();
-            (!task.samples.is_empty()).then(|| ScoredTask {
-                task_id: task.task_id,
-                repo: repo.clone(),
-                target_date: target_date.clone(),
+            (!task.samples.is_empty()).then_some(ScoredTask {
+                origin,
                 samples: task.samples,
             })
         });

@@ -167,7 +167,7 @@ fn task_courses(
     let task = tasks.iter().find(|task| task.task_id == *task_id);
     let task = task.ok_or_else(|| Incomparable::NoSuchTask(task_id.clone()))?;
     let run = |entry: &&Entry| {
-        let own = entry.tasks.iter().filter(|task| task.task_id == *task_id);
+        let own = entry.tasks.iter().filter(|task| task.task_id() == task_id);
         let series = own.flat_map(|task| task.series(convention));
         series.map(Course::from_series).collect()
     };
@@ -351,7 +351,7 @@ mod tests {
         let mut board = board();
         board.entries[1].tasks_mut()[0].samples[0].paper = None;
         let mut apart = entry("d", &[("p", &[&[0.1]])]);
-        apart.tasks_mut()[0].task_id = TaskId::new("another").unwrap();
+        apart.tasks_mut()[0].origin_mut().task_id = TaskId::new("another").unwrap();
         board.entries.push(apart);
         board.entries.push(entry("e", &[]));
         let check = |models: &[&str], task: Option<&str>, expect: &str| {

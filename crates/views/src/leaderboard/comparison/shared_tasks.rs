@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
-use swe_ci_core::metrics::{Convention, Gamma, SAME, Series};
+use swe_ci_core::metrics::{Convention, Gamma, SAME, Series, Weights};
 use swe_ci_core::task::TaskId;
 
 use crate::count;
@@ -44,18 +44,19 @@ pub(super) fn shared_tasks<'a>(
 ) -> Vec<SharedTask> {
     let by_id = |entry: &&'a Entry| -> HashMap<&TaskId, &ScoredTask> {
         let tasks = entry.tasks.iter();
-        tasks.map(|task| (&task.task_id, task)).collect()
+        tasks.map(|task| (task.task_id(), task)).collect()
     };
     let by_id: Vec<_> = entries.iter().map(by_id).collect();
+    let weights = entries.iter().map(|entry| entry.weights(gamma));
+    let weights: Vec<Weights> = weights.collect();
     let shared = |task: &ScoredTask| {
-        let results = entries.iter().zip(&by_id).map(|(entry, tasks)| {
-            let task = tasks.get(&task.task_id)?;
-            SharedResult::of(entry, task, gamma, convention)
+        let results = weights.iter().zip(&by_id).map(|(weights, tasks)| {
+            SharedResult::of(tasks.get(task.task_id())?, weights, convention)
         });
         let results = results.collect::<Option<Vec<_>>>()?;
         Some(SharedTask {
-            task_id: task.task_id.clone(),
-            repo: task.repo.clone(),
+            task_id: task.task_id().clone(),
+            repo: task.repo().to_owned(),
             spread: spread(&results),
             results,
         })
@@ -75,8 +76,8 @@ pub(super) fn shared_tasks<'a>(
 }
 
 impl SharedResult {
-    fn of(entry: &Entry, task: &ScoredTask, gamma: Gamma, convention: Convention) -> Option<Self> {
-        let score = entry.task_score(task, gamma, convention)?;
+    fn of(task: &ScoredTask, weights: &Weights, convention: Convention) -> Option<Self> {
+        let score = task.score(weights, convention)?;
         let broken = |series: &Series| f64::from(count(series.regressions().len()));
         Some(Self {
             evoscore: score.evoscore,

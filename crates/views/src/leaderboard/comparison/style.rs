@@ -38,12 +38,10 @@ fn measured_in_all<'a>(
 ) -> Vec<Vec<&'a ScoredTask>> {
     let names = |entry: &&'a Entry| {
         let tasks = entry.tasks.iter().filter(|task| measured(task));
-        tasks
-            .map(|task| &task.task_id)
-            .collect::<HashSet<&TaskId>>()
+        tasks.map(ScoredTask::task_id).collect::<HashSet<&TaskId>>()
     };
     let names: Vec<HashSet<&TaskId>> = entries.iter().map(names).collect();
-    let everywhere = |task: &&ScoredTask| names.iter().all(|n| n.contains(&task.task_id));
+    let everywhere = |task: &&ScoredTask| names.iter().all(|n| n.contains(task.task_id()));
     let tasks = entries.iter();
     tasks
         .map(|entry| entry.tasks.iter().filter(everywhere).collect())

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use order::{TaskKey, TaskOrder};
 
-use super::{Entry, LeaderboardData, Row};
+use super::{Entry, LeaderboardData, Origin, Row};
 use swe_ci_core::csv::{table, text};
 use swe_ci_core::metrics::{Convention, Gamma, mean};
 use swe_ci_core::run::Kind;
@@ -97,12 +97,11 @@ impl LeaderboardData {
         let models = models(&ranked);
         let mut tasks: HashMap<&TaskId, MatrixTask> = HashMap::new();
         for (column, (_, entry)) in ranked.iter().enumerate() {
+            let weights = entry.weights(gamma);
             for task in entry.tasks.iter() {
-                let row = tasks.entry(&task.task_id);
-                let row = row.or_insert_with(|| {
-                    MatrixTask::empty(task.task_id.clone(), &task.repo, ranked.len())
-                });
-                let score = entry.task_score(task, gamma, convention);
+                let row = tasks.entry(task.task_id());
+                let row = row.or_insert_with(|| MatrixTask::empty(&task.origin, ranked.len()));
+                let score = task.score(&weights, convention);
                 row.cells[column] = score.map(|score| MatrixCell {
                     evoscore: score.evoscore,
                     solved: score.solved,
@@ -155,10 +154,10 @@ fn column(row: &Row, entry: &Entry) -> MatrixRun {
 }
 
 impl MatrixTask {
-    fn empty(task_id: TaskId, repo: &str, columns: usize) -> Self {
+    fn empty(origin: &Origin, columns: usize) -> Self {
         Self {
-            task_id,
-            repo: repo.to_owned(),
+            task_id: origin.task_id.clone(),
+            repo: origin.repo.clone(),
             mean: None,
             spread: None,
             models: 0,
