@@ -191,13 +191,16 @@ mod tests {
 
     #[test]
     fn long_texts_are_folded_between_blocks() {
-        let check = |text: &str, shown: usize| assert_eq!(end_of_shown(text), shown, "{text}");
-        check("", 0);
         let short = "a\n\n".repeat(10);
-        check(&short, short.len());
         let code = format!("```\n{}```\n", "x\n".repeat(60));
-        check(&format!("{code}{short}"), code.len() - 1);
-        // Two lines are not worth folding.
-        check(&format!("{code}end\n"), code.len() + 4);
+        for whole in ["", &short, &code, &format!("{code}end\n")] {
+            assert_eq!(end_of_shown(whole), whole.len(), "{whole}");
+        }
+        let long = format!("{code}{short}");
+        let (shown, folded) = long.split_at(end_of_shown(&long));
+        assert_eq!(
+            (shown.trim_end(), folded.trim()),
+            (code.trim_end(), short.trim())
+        );
     }
 }
