@@ -14,7 +14,7 @@ HYDRATE := --package swe-ci-islands --lib --no-default-features --features hydra
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-server build-site run test e2e test-harnesses cheats bench fuzz lint lint-texts fmt release clean clean-docker
+.PHONY: help setup build build-server build-site run test e2e test-harnesses cheats pictures bench fuzz lint lint-texts fmt release clean clean-docker
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -46,6 +46,10 @@ e2e: ## Only the tests in a real browser
 test-harnesses: ## Only real agent programs on a real task, also those that CI leaves out
 	@scripts/setup.sh build docker image
 	@cargo test $(NATIVE) --test it programs:: -- --include-ignored
+
+pictures: build ## Take the README's pictures of the site anew
+	@cargo test $(NATIVE) --test it the_readme
+	@cp $(TARGET)/readme/*.png docs/pictures/
 
 cheats: ## Attack grading in real containers, and print what came of each attack
 	@scripts/setup.sh build docker image

@@ -40,6 +40,27 @@ pub(crate) fn seconds(value: f64) -> String {
     }
 }
 
+/// "40 s", "18 min", "2 h 5 min", "31 h": as precise as an estimate.
+pub(crate) fn roughly(estimate: f64) -> String {
+    let step = match estimate {
+        ..60.0 => 10.0,
+        60.0..3_600.0 => 60.0,
+        3_600.0..36_000.0 => 300.0,
+        _ => 3_600.0,
+    };
+    seconds(((estimate / step).round() * step).max(10.0))
+}
+
+/// "123", "45 k", "1.9 M".
+pub(crate) fn compact(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..999_500 => format!("{:.0} k", count as f64 / 1e3),
+        999_500..99_950_000 => format!("{:.1} M", count as f64 / 1e6),
+        _ => format!("{:.0} M", count as f64 / 1e6),
+    }
+}
+
 /// "412 days", "1 day", "5.8 years".
 pub(crate) fn span(days: f64) -> String {
     if days >= 730.0 {
@@ -112,6 +133,16 @@ pub(crate) fn few(value: f64) -> String {
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
+/// "a, b", or the first eight "and 42 more".
+pub(crate) fn names(names: &[String]) -> String {
+    const LISTED: usize = 8;
+    let (listed, rest) = names.split_at(names.len().min(LISTED));
+    match rest.len() {
+        0 => listed.join(", "),
+        n => format!("{} and {n} more", listed.join(", ")),
+    }
+}
+
 /// A dash where nothing is known.
 pub(crate) fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "–".to_owned())
@@ -175,6 +206,36 @@ mod tests {
         assert_eq!(span(1.0), "1 day");
         assert_eq!(span(412.3), "412 days");
         assert_eq!(span(2119.0), "5.8 years");
+    }
+
+    #[test]
+    fn estimates_are_rounded() {
+        let check = |value, expect: &str| assert_eq!(roughly(value), expect);
+        check(0.4, "10 s");
+        check(37.0, "40 s");
+        check(1_092.0, "18 min");
+        check(7_400.0, "2 h 5 min");
+        check(112_000.0, "31 h");
+    }
+
+    #[test]
+    fn many_names_are_counted() {
+        let all = |n: usize| (0..n).map(|i| i.to_string()).collect::<Vec<_>>();
+        assert_eq!(names(&all(2)), "0, 1");
+        assert_eq!(names(&all(8)), "0, 1, 2, 3, 4, 5, 6, 7");
+        assert_eq!(names(&all(10)), "0, 1, 2, 3, 4, 5, 6, 7 and 2 more");
+    }
+
+    #[test]
+    fn large_counts_in_few_digits() {
+        let check = |count, expect: &str| assert_eq!(compact(count), expect);
+        check(0, "0");
+        check(999, "999");
+        check(1_499, "1 k");
+        check(999_499, "999 k");
+        check(999_500, "1.0 M");
+        check(1_900_000, "1.9 M");
+        check(123_456_789, "123 M");
     }
 
     #[test]

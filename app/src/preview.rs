@@ -88,6 +88,7 @@ fn counting(reading: Reading, of_split: bool) -> String {
         published: true,
         view: View::default(),
         from_leader: false,
+        by_rank: false,
         ..reading
     };
     counted.to_query()

@@ -48,6 +48,7 @@ pub(crate) fn reading_of(query: &ParamsMap) -> Reading {
         view: view(query),
         from: parsed(query, "from").unwrap_or_default(),
         from_leader: query.get_str("relative") == Some(LEADER),
+        by_rank: query.get_str("order") == Some(RANK),
     }
 }
 
@@ -125,7 +126,13 @@ pub(crate) struct Reading {
     pub from: usize,
     /// Whether the chart over γ shows differences from the leader.
     pub from_leader: bool,
+    /// Whether figures with a row for each run show them in the order of the
+    /// ranking, instead of by their values.
+    pub by_rank: bool,
 }
+
+/// The value of `order=` that orders figures by the ranking.
+const RANK: &str = "rank";
 
 /// The value of `relative=` that subtracts the leader's score.
 pub(crate) const LEADER: &str = "leader";
@@ -146,6 +153,7 @@ impl Reading {
         query.add_convention(self.convention);
         query.add("published", (!self.published).then_some(OFF));
         query.add("relative", self.from_leader.then_some(LEADER));
+        query.add("order", self.by_rank.then_some(RANK));
         query.add_rows(&self.view);
         if self.view.columns != Columns::default() {
             query.add_columns(self.view.columns);
@@ -275,6 +283,7 @@ mod tests {
                     ("convention", wrong),
                     ("published", wrong),
                     ("relative", wrong),
+                    ("order", wrong),
                     ("split", ""),
                     ("provider", ""),
                     ("kind", wrong),
@@ -312,10 +321,11 @@ mod tests {
             ("convention", "reference"),
             ("published", "off"),
             ("relative", "leader"),
+            ("order", "rank"),
         ]);
         assert_eq!(
             asked.to_query(),
-            "?split=a%26b%3D%C3%A4&gamma=1.20&convention=reference&published=off&relative=leader"
+            "?split=a%26b%3D%C3%A4&gamma=1.20&convention=reference&published=off&relative=leader&order=rank"
         );
         assert_eq!(reading(&[]).to_query(), "");
     }

@@ -91,7 +91,7 @@ fn Steps(steps: FirstSteps) -> impl IntoView {
         view! {
             <section aria-labelledby="steps-title">
                 <h2 id="steps-title">"First steps"</h2>
-                <ol class="steps">
+                <ol class="first-steps">
                     {step(key, "/keys", "Add a key", "Agents reach their model with your provider's key. It is stored encrypted, and no container sees it.")}
                     {step(run, "/runs/new", "New run", "Choose a model, a harness and tasks. A preflight tries them before the run begins.")}
                     {step(notifications, "/notifications", "Notifications", "A webhook or a mail tells you when a run ends or is blocked.")}

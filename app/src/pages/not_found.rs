@@ -11,7 +11,7 @@ pub fn NotFoundPage() -> impl IntoView {
         <PageHead title="Not found" description="There is no page at this address." missing=true/>
         <section class="problem">
             <p class="problem-code">"404"</p>
-            <h1>"There is no page here"</h1>
+            <h1>"Page not found"</h1>
             <p>"The address has a typo, or the page was removed."</p>
             <p class="quiet">
                 <a href="/">"Leaderboard"</a>

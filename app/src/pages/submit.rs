@@ -325,10 +325,11 @@ fn FromText(sent: Form) -> impl IntoView {
 /// The estimate for the run, and its basis.
 #[component]
 fn Preview(estimate: Estimate) -> impl IntoView {
-    let hours = |seconds: u64| format::seconds(seconds as f64);
+    let about = |text: String| format!("about {text}");
+    let hours = |seconds: u64| about(format::roughly(seconds as f64));
     let [seconds, tokens, money] = [
         estimate.seconds.map(hours),
-        estimate.tokens.map(format::thousands),
+        estimate.tokens.map(|tokens| about(format::compact(tokens))),
         estimate.micro_usd.map(format::dollars),
     ]
     .map(|known| known.unwrap_or_else(|| "unknown".to_owned()));

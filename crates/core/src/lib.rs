@@ -8,9 +8,11 @@
 pub mod agent;
 pub mod ceilings;
 pub mod csv;
+pub mod curve;
 pub mod day;
 pub mod diff;
 pub mod finding;
+pub mod format;
 pub mod hosted_tools;
 pub mod metrics;
 pub mod outcomes;

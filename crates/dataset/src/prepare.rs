@@ -229,11 +229,17 @@ struct Tested {
 
 /// The target's licences as one SPDX expression.
 fn licence(facts: Facts) -> Option<String> {
-    let mut names: Vec<String> = facts.licences.into_iter().map(|l| l.spdx).collect();
+    joined(facts.licences.into_iter().map(|l| l.spdx).collect())
+}
+
+fn joined(mut names: Vec<String>) -> Option<String> {
     // A vague name ("some kind of BSD") adds nothing to an exact one.
     if names.iter().any(|name| !is_vague(name)) {
         names.retain(|name| !is_vague(name));
     }
+    // Several files state the same one.
+    names.sort();
+    names.dedup();
     (!names.is_empty()).then(|| names.join(" AND "))
 }
 
@@ -337,6 +343,22 @@ impl From<SandboxError> for PrepareError {
 mod tests {
     use super::*;
     use swe_ci_base::code::Excess;
+
+    #[test]
+    fn a_licence_of_several_files_is_stated_once() {
+        let check = |names: &[&str], expect: Option<&str>| {
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(joined(names).as_deref(), expect);
+        };
+        check(&["MIT", "MIT"], Some("MIT"));
+        check(
+            &["MIT", "BSD-3-Clause", "MIT"],
+            Some("BSD-3-Clause AND MIT"),
+        );
+        check(&["LicenseRef-BSD", "MIT"], Some("MIT"));
+        check(&["LicenseRef-BSD"], Some("LicenseRef-BSD"));
+        check(&[], None);
+    }
 
     #[test]
     fn absurd_times_of_commits() {

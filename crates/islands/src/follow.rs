@@ -32,7 +32,7 @@ enum Link {
     Lost,
 }
 
-/// The part of a [`RunEvent`](swe_ci_views::event::RunEvent) that an island needs:
+/// The part of a `RunEvent` that an island needs:
 /// the page has the rest.
 #[derive(Debug, Deserialize)]
 struct Happened {

@@ -12,9 +12,9 @@ use leptos::ev::Event;
 use leptos::html;
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
+use swe_ci_core::curve::{Curve, GammaPlane};
+use swe_ci_core::format;
 use swe_ci_core::metrics::{Gamma, SAME};
-use swe_ci_views::figures::{Curve, GammaPlane};
-use swe_ci_views::format;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 
@@ -172,9 +172,12 @@ impl Moving {
                 row: row.dyn_into().ok()?,
             })
         });
+        // The chart for the other width is in the page too.
+        let is_shown = |chart: &Element| chart.get_bounding_client_rect().width() > 0.0;
         let charts = elements(&element, ".gamma-marks")
             .into_iter()
-            .zip(board.planes);
+            .zip(board.planes)
+            .filter(|(chart, _)| is_shown(chart));
         let chart = |(chart, plane): (Element, GammaPlane)| Chart {
             plane,
             cursor: chart.query_selector(".gamma-cursor").ok().flatten(),
@@ -223,9 +226,7 @@ impl Moving {
                 row.show(*score, *rank, self.floor);
             }
         }
-        if let Some(words) = &self.words {
-            words.set_text_content(Some(&weight_words(gamma, board.iterations)));
-        }
+        write(self.words.as_ref(), &weight_words(gamma, board.iterations));
         let leader = board.leader.as_deref();
         let base = leader.and_then(|leader| scores.get(leader).copied());
         for chart in &self.charts {
@@ -251,12 +252,8 @@ impl Moving {
 
 impl MovingRow {
     fn show(&self, score: f64, rank: usize, floor: f64) {
-        if let Some(element) = &self.rank {
-            element.set_text_content(Some(&rank.to_string()));
-        }
-        if let Some(element) = &self.number {
-            element.set_text_content(Some(&format::score(score)));
-        }
+        write(self.rank.as_ref(), &rank.to_string());
+        write(self.number.as_ref(), &format::score(score));
         if let Some(element) = &self.fill {
             let (x, width) = bar::span(0.0, score, floor);
             let _ = element.set_attribute("x", &x);
@@ -284,15 +281,22 @@ impl Chart {
         if let Some(cursor) = &self.cursor {
             let _ = cursor.set_attribute("transform", &format!("translate({x:.1} 0)"));
         }
-        if let Some(text) = &self.cursor_text {
-            text.set_text_content(Some(&format!("γ {}", format::gamma(gamma))));
-        }
+        let text = format!("γ {}", format::gamma(gamma));
+        write(self.cursor_text.as_ref(), &text);
         for (id, dot) in &self.dots {
             if let Some(score) = scores.get(id.as_str()) {
                 let y = plane.y(*score - base).clamp(plane.top, plane.bottom);
                 let _ = dot.set_attribute("transform", &format!("translate({x:.1} {y:.1})"));
             }
         }
+    }
+}
+
+/// Changes the only text of an element. A new text node in its place would make
+/// the browser ask all relations of the style sheet (`:has`) again.
+fn write(element: Option<&Element>, text: &str) {
+    if let Some(node) = element.and_then(|element| element.first_child()) {
+        node.set_node_value(Some(text));
     }
 }
 

@@ -13,8 +13,7 @@ use crate::{Figure, Mark};
 pub(crate) fn bars(brush: &Brush<'_>, data: &Bars, title: &str) -> Figure {
     let rows = u32::try_from(data.bars.len()).unwrap_or(1);
     let row = brush.either(27, 40);
-    let bottom = if brush.print() { 50 } else { 30 };
-    let margins = Margins::new(10, brush.either(64, 56), bottom, brush.either(214, 14));
+    let margins = Margins::new(10, brush.either(64, 56), 50, brush.either(214, 14));
     let frame = Frame {
         size: brush.size(margins.top + margins.bottom + rows * row),
         margins,
@@ -25,9 +24,7 @@ pub(crate) fn bars(brush: &Brush<'_>, data: &Bars, title: &str) -> Figure {
     let runs = runs.map(|bar| format!("{} {}", bar.run.model, number(data, bar.value)));
     frame.draw(brush.theme, summary(title, runs), |canvas| {
         scale(canvas, data, f64::from(rows));
-        if brush.print() {
-            axes::along(canvas, &frame, data.measure.axis(), 26.0);
-        }
+        axes::along(canvas, &frame, data.measure.axis(), 26.0);
         let row = |(number, bar): (usize, &Bar)| {
             let y = f64::from(rows) - number as f64 - 0.5;
             draw_row(brush, canvas, data, bar, y)

@@ -38,7 +38,7 @@ impl Curves {
     ) -> Self {
         let entries = data.entries.iter().enumerate();
         let curves = entries.filter_map(|(index, entry)| {
-            let changes = is_drawn(&entry.run_id).then(|| figures::Curve::of(entry, convention));
+            let changes = is_drawn(&entry.run_id).then(|| entry.curve(convention));
             Some(Curve {
                 run_id: entry.run_id.clone(),
                 model: entry.model.clone(),

@@ -153,7 +153,7 @@ impl SplitDetail {
 
     pub fn origin(&self) -> String {
         match &self.source {
-            None => "Where it came from was not written down.".into(),
+            None => "Source not recorded.".into(),
             Some(SplitSource::Folder) => {
                 "Imported from a folder in the layout of the official dataset.".into()
             }
@@ -259,6 +259,6 @@ mod tests {
                 .origin()
                 .contains("o/n, main, at commit abc")
         );
-        assert!(detail(None).origin().contains("not written down"));
+        assert!(detail(None).origin().contains("not recorded"));
     }
 }

@@ -18,7 +18,6 @@ pub mod event;
 pub mod failures;
 pub mod figures;
 pub mod finding;
-pub mod format;
 pub mod host;
 pub mod inspection;
 pub mod leaderboard;
@@ -36,6 +35,8 @@ pub mod testing;
 pub mod trajectories;
 pub mod verification;
 pub mod view;
+
+pub use swe_ci_core::format;
 
 /// The median of sorted values: for an even number, the mean of the two in the
 /// middle.

@@ -1,5 +1,6 @@
-//! The journeys that people make most, counted in clicks. The one from a run to
-//! the cause of its lost tests is beside the other tests of evolutions.
+//! The journeys that people make most, counted in clicks: a reader's, a
+//! researcher's and an agent builder's. The one from a run to the cause of its lost
+//! tests is in `evolution`, an operator's in `journey`.
 
 use serde_json::json;
 

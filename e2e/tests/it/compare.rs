@@ -69,6 +69,14 @@ async fn two_runs_are_chosen_and_compared() {
             "return document.querySelectorAll('#course .mark').length > 0",
         )
         .await;
+    // Where the link was, far below, they would not be seen.
+    browser
+        .until(
+            "the curves are on the screen",
+            "const area = document.querySelector('#course').getBoundingClientRect(); \
+             return area.top >= -1 && area.top < innerHeight / 2",
+        )
+        .await;
     assert_eq!(browser.eval("return window.untouched").await, json!(true));
     let address = browser.eval("return location.href").await;
     assert_eq!(browser.complaints().await, Vec::<String>::new());

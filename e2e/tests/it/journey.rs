@@ -10,6 +10,7 @@ use swe_ci_testing::scripted::{Conversation, Script, ScriptedLlm, Turn};
 use crate::accounts::{PASSWORD, fill, first_link, judged, press};
 use crate::axe::equip;
 use crate::browser::{Browser, DESK};
+use crate::clicks::Clicks;
 use crate::product::Product;
 
 const KEY: &str = "sk-journey-58b1";
@@ -154,7 +155,7 @@ async fn from_an_invitation_to_the_leaderboard() {
     says(&browser, "the first steps are shown", "First steps").await;
     let run = submitted(&browser, &product, &llm).await;
     let page = format!("/runs/{run}");
-    says(&browser, "it is tried first", "The preflight passed").await;
+    says(&browser, "it is tried first", "Preflight passed").await;
 
     // Paused while it works, it stands still; resumed, it goes on to its end.
     let running = "return document.querySelector('main').textContent.includes('programmer')";
@@ -225,6 +226,23 @@ async fn from_an_invitation_to_the_leaderboard() {
     says(&admin, "its tests ran again", "Verification done: ").await;
     let wrong = looked_at(&admin, "verified-run").await;
     assert_eq!(wrong, Vec::<String>::new());
+
+    // An operator: what a clean-up would free, counted from the first page.
+    open(&admin, &product, "/").await;
+    let mut clicks = Clicks::of(&admin);
+    clicks
+        .click(
+            ".account-menu summary",
+            ".account-menu[open] a[href='/disk']",
+        )
+        .await;
+    clicks
+        .click(".account-menu a[href='/disk']", "#clean-up-title")
+        .await;
+    clicks
+        .click("form[action='/disk'] button", "main [role=status]")
+        .await;
+    assert_eq!(clicks.count, 3);
     for browser in [visitor, browser, admin] {
         browser.close().await;
     }

@@ -73,12 +73,12 @@ async fn the_view_is_in_the_address() {
     assert_eq!(browser.eval(order).await, json!("descending"));
 
     click(&browser, "input[value=turns]").await;
-    let gone = "return !document.querySelector('td[data-label=Turns]')";
+    let gone = "return !document.querySelector('td[data-label=Iterations]')";
     browser.until("a column is gone", gone).await;
     let columns = "?sort=-model&columns=evoscore,zero-regression,solved,tasks";
     until_address(&browser, columns).await;
     browser.eval("history.back()").await;
-    let back = "return !!document.querySelector('td[data-label=Turns]') && document.querySelector('input[value=turns]').checked";
+    let back = "return !!document.querySelector('td[data-label=Iterations]') && document.querySelector('input[value=turns]').checked";
     browser.until("the column is back", back).await;
 
     write(&browser, "#gamma-exact", "3.5", "change").await;
@@ -331,4 +331,48 @@ async fn ticked_runs_have_a_colour_in_the_chart() {
     assert_ne!(ticked, grey);
     assert_eq!(browser.eval(&tick).await, grey, "no longer ticked");
     browser.close().await;
+}
+
+/// A heading that was clicked would cover the first row with its explanation.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sorted_table_shows_its_first_row() {
+    let world = world().await;
+    let browser = Browser::open(DESK).await;
+    browser.go(&format!("{}/?split=field", world.url)).await;
+    browser.hydrated().await;
+    let head = browser.find(".ranking thead a[href*='sort=-solved']").await;
+    head.click().await.unwrap();
+    browser
+        .until(
+            "it is sorted",
+            "return location.search.includes('sort=-solved')",
+        )
+        .await;
+    let tips = "return [...document.querySelectorAll('.ranking .term-tip')] \
+                .filter(tip => getComputedStyle(tip).display !== 'none').length";
+    assert_eq!(
+        browser.eval(tips).await,
+        json!(0),
+        "while the pointer is still there"
+    );
+    browser.close().await;
+}
+
+/// On paper nobody can look into a folded menu.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_print_names_its_split() {
+    let world = world().await;
+    for look in [DESK, PHONE] {
+        let browser = Browser::open(look).await;
+        browser.go(&format!("{}/?split=field", world.url)).await;
+        browser.hydrated().await;
+        browser
+            .cdp("Emulation.setEmulatedMedia", json!({"media": "print"}))
+            .await;
+        let shown = "return document.querySelector('.ranking-settings > summary').checkVisibility() \
+                     && document.querySelector('.ranking-settings > summary').innerText";
+        let shown = browser.eval(shown).await;
+        assert_eq!(shown, json!("field · γ 1.00 · paper"));
+        browser.close().await;
+    }
 }

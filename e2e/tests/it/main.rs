@@ -20,6 +20,7 @@ mod pages;
 mod product;
 mod program;
 mod reading;
+mod readme;
 mod style;
 mod terms;
 mod waiting;

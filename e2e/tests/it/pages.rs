@@ -196,6 +196,13 @@ async fn published_rows(browser: &Browser, product: &Product) {
     browser.go(&format!("{}/?gamma=1.5", product.url)).await;
     browser.hydrated().await;
     assert_eq!(browser.eval(&format!("return {count}")).await, json!(18));
+    // Of other tasks, and so folded until somebody wants them.
+    let seen = "return document.querySelector('.published tr:last-child').offsetHeight > 0";
+    assert_eq!(browser.eval(seen).await, json!(false));
+    browser
+        .eval("document.querySelector('.published-shown').click()")
+        .await;
+    assert_eq!(browser.eval(seen).await, json!(true));
     assert!(
         browser
             .text(".published-head")

@@ -93,17 +93,17 @@ async fn columns_can_be_left_out() {
     };
     check(
         "",
-        &["Zero regression", "Solved", "Turns", "Tasks"],
+        &["Zero regression", "Solved", "Iterations", "Tasks"],
         &["Tokens", "Finished"],
     )
     .await;
     check(
         "columns=solved,net-zero-regression",
         &["Solved", "Net zero regr."],
-        &["Turns"],
+        &["Iterations"],
     )
     .await;
-    check("columns=none", &[], &["Solved", "Turns", "Tasks"]).await;
+    check("columns=none", &[], &["Solved", "Iterations", "Tasks"]).await;
 }
 
 /// While γ moves, the browser needs a few numbers per run and no tasks.

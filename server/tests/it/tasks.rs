@@ -116,7 +116,7 @@ async fn a_split_is_described() {
 
     let page = app.get("/datasets/demo").await.text();
     for part in [
-        "Where it came from was not written down.",
+        "Source not recorded.",
         "Repositories",
         "/tasks?split=demo&amp;min_gap=1&amp;max_gap=1",
         "/api/v1/splits/demo/datasheet.md",

@@ -69,7 +69,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "hub", "curation", "measure",
         ],
     ),
-    ("swe-ci-islands", &["core", "views"]),
+    ("swe-ci-islands", &["core"]),
     (
         "swe-ci-app",
         &["core", "views", "plots", "islands", "engine"],

@@ -98,7 +98,7 @@ const IMPORT: &str = "swe-ci import-results --from reference FOLDER --metadata C
 
 pub(super) fn submitting() -> AnyView {
     view! {
-        <p>"Operators of this site queue runs on the machine that executes them. A file names the model, the split, the harness, the model's endpoint and the budget:"</p>
+        <p>"With an account you submit a run on "<a href="/runs/new">"New run"</a>", by the API, or on the command line of the machine that executes it. A configuration names the model, the split, the harness, the model's endpoint and the budget; the form reads it too:"</p>
         <pre class="command" tabindex="0"><code>{RUN}</code></pre>
         <pre class="command" tabindex="0"><code>"swe-ci run submit my-model.toml"</code></pre>
         <p>
@@ -181,7 +181,7 @@ pub(super) fn figures() -> AnyView {
         <dl class="record">
             <div><dt>"Zero regression"</dt><dd>"Share of tasks in which no passing test was ever broken. 0.62: in 62 % of the tasks."</dd></div>
             <div><dt>"Solved"</dt><dd>"Share of tasks that ended with every target test passing."</dd></div>
-            <div><dt>"Turns"</dt><dd>"Iterations used, on average."</dd></div>
+            <div><dt>"Iterations"</dt><dd>"Iterations used, on average."</dd></div>
             <div><dt>"Tasks"</dt><dd>"Tasks scored; “3 / 4” while some are missing."</dd></div>
             <div><dt>"Tokens"</dt><dd>"The tokens that the run's agents sent to their model and received from it, together."</dd></div>
             <div><dt>"Cost"</dt><dd>"In US dollars, at the prices recorded with the run; “–” where the price of any step is unknown."</dd></div>

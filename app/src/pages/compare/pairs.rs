@@ -37,9 +37,9 @@ pub(super) fn Pairs(
         let end = format::decimals(most, 1);
         Either::Right(view! {
             <p class="forest-axis" aria-hidden="true">
-                <span>{format!("\u{2212}{end}: the second is ahead")}</span>
+                <span>{format!("\u{2212}{end} · second ahead")}</span>
                 <span>"0"</span>
-                <span>{format!("the first is ahead: {end}")}</span>
+                <span>{format!("first ahead · {end}")}</span>
             </p>
             <ol class="pairs">{shown.into_iter().map(item).collect_view()}</ol>
         })

@@ -35,7 +35,7 @@ static LINES: [Line; 6] = [
         of: |row| rate(row, row.solved_rate, |i| i.solved_rate, 2),
     },
     Line {
-        name: "Turns",
+        name: "Iterations",
         hint: "Iterations used, on average",
         of: |row| rate(row, row.average_turns, |i| i.average_turns, 1),
     },

@@ -147,6 +147,7 @@ mod tests {
             role: Role::Architect,
             attempt: 3,
             attempts: vec![3],
+            nearby: Vec::new(),
         };
         assert_eq!(
             at(&step, 51, "a&b"),

@@ -4,11 +4,21 @@ use leptos::prelude::*;
 use swe_ci_core::text::visible;
 use swe_ci_views::conversation::{Answered, Argument, Message, Part, Speaker, Text, hits};
 
+use super::edit::{Edit, EditView};
+use super::joined::{CallResult, Results};
+use super::markdown::Markdown;
+use super::text::{FoldedText, marked};
+
 use crate::components::{Tag, Time, Tone};
 use crate::{format, labels};
 
 #[component]
-pub(super) fn MessageView(message: Message, q: StoredValue<String>) -> impl IntoView {
+pub(super) fn MessageView(
+    message: Message,
+    /// What its calls gave.
+    results: Results,
+    q: StoredValue<String>,
+) -> impl IntoView {
     let (number, speaker) = (message.number, message.speaker);
     let (answered, parts) = (message.answered, message.parts);
     let id = format!("m{number}");
@@ -20,7 +30,10 @@ pub(super) fn MessageView(message: Message, q: StoredValue<String>) -> impl Into
     let nothing = parts
         .is_empty()
         .then(|| view! { <p class="quiet">"The message is empty."</p> });
-    let parts = parts.into_iter().map(|part| view! { <PartView part q/> });
+    let results = StoredValue::new(results);
+    let parts = parts
+        .into_iter()
+        .map(|part| view! { <PartView part speaker results q/> });
     view! {
         <article class="message" id=id data-speaker=speaker.name()>
             <header class="message-head">
@@ -55,15 +68,23 @@ fn facts(answered: &Answered) -> String {
 }
 
 #[component]
-fn PartView(part: Part, q: StoredValue<String>) -> impl IntoView {
+fn PartView(
+    part: Part,
+    speaker: Speaker,
+    results: StoredValue<Results>,
+    q: StoredValue<String>,
+) -> impl IntoView {
     match part {
-        Part::Said { said } => {
-            view! { <div class="part"><FoldedText content=said q/></div> }.into_any()
-        }
+        Part::Said { said } => match speaker {
+            Speaker::System | Speaker::User => {
+                view! { <div class="part"><Prompt said q/></div> }.into_any()
+            }
+            _ => view! { <div class="part"><Markdown content=said q/></div> }.into_any(),
+        },
         Part::Reasoning { said } => view! {
             <div class="part" data-kind="reasoning">
                 <p class="part-name">"Reasoning"</p>
-                <FoldedText content=said q/>
+                <Markdown content=said q/>
             </div>
         }
         .into_any(),
@@ -75,28 +96,39 @@ fn PartView(part: Part, q: StoredValue<String>) -> impl IntoView {
             id,
             tool,
             arguments,
-        } => view! { <Call id tool arguments q/> }.into_any(),
-        Part::Result {
-            call,
-            tool,
-            failed,
-            said,
         } => {
-            let failed = failed.then(|| view! { <Tag text="failed".to_owned() tone=Tone::Bad/> });
-            view! {
-                <div class="part" data-kind="result">
-                    <p class="part-name">
-                        "Result"
-                        {tool.map(|tool| view! { " of "<Named text=tool q/> })}
-                        {failed}
-                        {call.map(|id| view! { <CallId id/> })}
-                    </p>
-                    <FoldedText content=said q/>
-                </div>
-            }
-            .into_any()
+            let result = id
+                .as_ref()
+                .and_then(|id| results.with_value(|all| all.get(id).cloned()));
+            view! { <Call id tool arguments result q/> }.into_any()
+        }
+        Part::Result { .. } => {
+            let result = CallResult { number: None, part };
+            view! { <ResultView result below_call=false q/> }.into_any()
         }
     }
+}
+
+/// Longer prompts are folded: they are the same in most steps.
+const LONGEST_PROMPT: usize = 400;
+
+#[component]
+fn Prompt(said: Text, q: StoredValue<String>) -> impl IntoView {
+    if said.text.len() <= LONGEST_PROMPT {
+        return view! { <Markdown content=said q/> }.into_any();
+    }
+    let open = q.with_value(|q| hits(&said.text, q).next().is_some());
+    let first = said.text.lines().find(|line| !line.trim().is_empty());
+    let first = visible(&format::clip(first.unwrap_or_default(), 100)).into_owned();
+    let bytes = said.before + said.text.len() as u64 + said.after;
+    let size = format!("{} characters", format::compact(bytes));
+    view! {
+        <details class="prompt" open=open>
+            <summary>{first}" "<small class="quiet">{size}</small></summary>
+            <Markdown content=said q/>
+        </details>
+    }
+    .into_any()
 }
 
 #[component]
@@ -104,11 +136,15 @@ fn Call(
     id: Option<String>,
     tool: String,
     arguments: Vec<Argument>,
+    result: Option<CallResult>,
     q: StoredValue<String>,
 ) -> impl IntoView {
     let none = arguments
         .is_empty()
         .then(|| view! { <p class="quiet">"Without arguments."</p> });
+    let edit = Edit::of(&arguments);
+    let arguments = edit.as_ref().map_or(arguments, |edit| edit.others.clone());
+    let edit = edit.map(|edit| view! { <EditView edit q/> });
     let argument = |Argument { name, value }: Argument| {
         let name =
             (!name.is_empty()).then(|| view! { <p class="argument-name"><Named text=name q/></p> });
@@ -121,10 +157,45 @@ fn Call(
                 "Call of "<Named text=tool q/>
                 {id.map(|id| view! { <CallId id/> })}
             </p>
+            {edit}
             {arguments}
             {none}
+            {result.map(|result| view! { <ResultView result below_call=true q/> })}
         </div>
     }
+}
+
+#[component]
+fn ResultView(
+    result: CallResult,
+    /// There it needs no name.
+    below_call: bool,
+    q: StoredValue<String>,
+) -> impl IntoView {
+    let CallResult { number, part } = result;
+    let Part::Result {
+        call,
+        tool,
+        failed,
+        said,
+    } = part
+    else {
+        return None;
+    };
+    let name = (!below_call).then(|| {
+        view! {
+            {tool.map(|tool| view! { " of "<Named text=tool q/> })}
+            {call.map(|id| view! { <CallId id/> })}
+        }
+    });
+    let failed = failed.then(|| view! { <Tag text="failed".to_owned() tone=Tone::Bad/> });
+    let link = number.map(|n| view! { <a class="message-number" href=format!("#m{n}")>{n}</a> });
+    Some(view! {
+        <div class="part" data-kind="result" id=number.map(|n| format!("m{n}"))>
+            <p class="part-name">{link}" Result"{name}{failed}</p>
+            <FoldedText content=said q/>
+        </div>
+    })
 }
 
 /// A name that a model or harness chose.
@@ -138,89 +209,6 @@ fn Named(text: String, q: StoredValue<String>) -> impl IntoView {
 fn CallId(id: String) -> impl IntoView {
     let id = visible(&format::clip(&id, 60)).into_owned();
     view! { <small class="quiet">{id}</small> }
-}
-
-/// Longer texts are folded after this many lines or bytes.
-const SHOWN_LINES: usize = 40;
-const SHOWN_BYTES: usize = 6_000;
-
-/// A text, as much of it as the page has.
-#[component]
-pub(super) fn FoldedText(content: Text, q: StoredValue<String>) -> impl IntoView {
-    let text = visible(&content.text).into_owned();
-    let (shown, folded) = folded(&text);
-    let folded = (!folded.is_empty()).then(|| {
-        let open = q.with_value(|q| hits(folded, q).next().is_some());
-        let more = more(folded);
-        let rest = marked(folded, q);
-        view! {
-            <details class="said-more" open=open>
-                <summary>{more}</summary>
-                <div class="said">{rest}</div>
-            </details>
-        }
-    });
-    view! {
-        {left_out(content.before, "before")}
-        <div class="said">{marked(shown, q)}</div>
-        {folded}
-        {left_out(content.after, "after")}
-    }
-}
-
-/// "12 kB before this are in the recording."
-fn left_out(bytes: u64, place: &'static str) -> Option<impl IntoView> {
-    (bytes > 0).then(|| {
-        let kilobytes = format::thousands(bytes.div_ceil(1_000));
-        view! { <p class="quiet">{format!("{kilobytes} kB {place} this are in the recording.")}</p> }
-    })
-}
-
-fn more(folded: &str) -> String {
-    match folded.lines().count() {
-        1 => "The rest of it".to_owned(),
-        lines => format::count(lines, "more line"),
-    }
-}
-
-/// The visible and the folded part, split between lines if possible.
-fn folded(text: &str) -> (&str, &str) {
-    let lines = text.split_inclusive('\n').take(SHOWN_LINES);
-    let mut end = lines.map(str::len).sum();
-    if end > SHOWN_BYTES {
-        end = text.floor_char_boundary(SHOWN_BYTES);
-        end = text[..end].rfind('\n').map_or(end, |at| at + 1);
-    }
-    let (shown, rest) = text.split_at(end);
-    // One or two lines are not worth folding.
-    match rest.lines().count() {
-        ..3 if rest.len() < 500 => (text, ""),
-        _ => (shown.trim_end_matches('\n'), rest),
-    }
-}
-
-/// The text with search hits marked.
-pub(super) fn marked(text: &str, q: StoredValue<String>) -> impl IntoView + use<> {
-    let pieces = q.with_value(|q| pieces(text, q));
-    let view = |(is_hit, piece): (bool, String)| match is_hit {
-        true => view! { <mark>{piece}</mark> }.into_any(),
-        false => piece.into_any(),
-    };
-    pieces.into_iter().map(view).collect_view()
-}
-
-/// The text in pieces, each a hit or not.
-fn pieces(text: &str, q: &str) -> Vec<(bool, String)> {
-    let mut pieces = Vec::new();
-    let mut end = 0;
-    for hit in hits(text, q) {
-        pieces.push((false, text[end..hit.start].to_owned()));
-        pieces.push((true, text[hit.clone()].to_owned()));
-        end = hit.end;
-    }
-    pieces.push((false, text[end..].to_owned()));
-    pieces.retain(|(_, piece)| !piece.is_empty());
-    pieces
 }
 
 #[cfg(test)]
@@ -242,44 +230,5 @@ mod tests {
             facts(&answered),
             "exchange 3 · glm␛ · 12 s · 2 retries · stopped: length"
         );
-    }
-
-    #[test]
-    fn long_texts_are_folded_between_lines() {
-        let check = |text: &str, shown: usize, rest: usize| {
-            let (first, more) = folded(text);
-            assert_eq!((first.len(), more.len()), (shown, rest));
-        };
-        check("", 0, 0);
-        check(&"x\n".repeat(40), 80, 0);
-        check(&"x\n".repeat(42), 84, 0);
-        check(&"x\n".repeat(50), 79, 20);
-        check(&"y".repeat(7_000), 6_000, 1_000);
-        check(
-            &format!("{}\n{}", "y".repeat(5_000), "z".repeat(9_000)),
-            5_000,
-            9_000,
-        );
-        check(&"é".repeat(4_000), 6_000, 2_000);
-    }
-
-    #[test]
-    fn what_was_looked_for_is_apart() {
-        let check = |text: &str, q: &str, expect: &[(bool, &str)]| {
-            let seen = pieces(text, q);
-            let seen: Vec<_> = seen
-                .iter()
-                .map(|(hit, text)| (*hit, text.as_str()))
-                .collect();
-            assert_eq!(seen, expect);
-        };
-        check("an egg", "", &[(false, "an egg")]);
-        check(
-            "An egg, an",
-            "AN",
-            &[(true, "An"), (false, " egg, "), (true, "an")],
-        );
-        check("<b>", "b", &[(false, "<"), (true, "b"), (false, ">")]);
-        check("", "x", &[]);
     }
 }

@@ -1,20 +1,25 @@
 //! The transcript of one step: the messages between an agent and its model.
 
 mod data;
+mod edit;
+mod joined;
+mod markdown;
 mod message;
+mod text;
 
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::text::visible;
-use swe_ci_views::conversation::{Begin, Found, Message, MessagesPage, RecordedStep};
+use swe_ci_views::conversation::{Begin, Found, Message, MessagesPage, NearbyStep, RecordedStep};
 
 use self::data::{Address, LONGEST_TEXT, at, link_to, messages_at, path};
+use self::joined::joined;
 use self::message::MessageView;
 use crate::components::{InPlace, PageTop, Term, crumb, fetched, loaded};
-use crate::format;
 use crate::glossary::Word;
 use crate::pages::routes::{conversation_href, evolution_href, iteration_href, run_href};
 use crate::query::of_address;
+use crate::{format, labels};
 
 #[component]
 pub fn ConversationPage() -> impl IntoView {
@@ -62,14 +67,29 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
         "/api/v1/evolutions/{evolution_id}/iterations/{iteration}/{role_name}/trajectory?attempt={attempt}"
     );
     let own = iteration_href(&run_id, &evolution_id, iteration);
-    let others = (step.attempts.len() > 1).then(|| {
-        let one = |n: u32| {
-            let href = conversation_href(&run_id, &evolution_id, iteration, role, n);
-            let here = (n == attempt).then_some("page");
-            view! { <a href=href aria-current=here>{format!("attempt {n}")}</a> }
+    let nearby = step.nearby;
+    let steps = (nearby.len() > 1).then(|| {
+        let several = |near: &NearbyStep| {
+            let other = |other: &&NearbyStep| {
+                (other.iteration, other.role) == (near.iteration, near.role)
+            };
+            nearby.iter().filter(other).count() > 1
         };
-        let links = step.attempts.into_iter().map(one).collect_view();
-        view! { <nav class="choices" aria-label="Attempts"><span class="choices-links">{links}</span></nav> }
+        let one = |near: &NearbyStep| {
+            let (of, n) = (near.iteration, near.attempt);
+            let href = conversation_href(&run_id, &evolution_id, of, near.role, n);
+            let here = (of, near.role, n) == (iteration, role, attempt);
+            let words = labels::joined([
+                (of != iteration).then(|| format!("iteration {of}")),
+                Some(near.role.name().to_owned()),
+                several(near).then(|| format!("attempt {n}")),
+            ]);
+            let tokens = near.tokens.map(|n| format!("{} tokens", format::compact(n)));
+            let here = here.then_some("page");
+            view! { <a href=href aria-current=here>{words}" "<small>{tokens}</small></a> }
+        };
+        let links = nearby.iter().map(one).collect_view();
+        view! { <nav class="choices transcript-steps" aria-label="Steps"><span class="choices-links">{links}</span></nav> }
     });
     view! {
         <PageTop
@@ -90,7 +110,7 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
                 " · "
                 <a href=format!("{files}&format=atif") download="">"ATIF"</a>
             </p>
-            {others}
+            {steps}
         </PageTop>
     }
 }
@@ -112,7 +132,7 @@ fn Conversations(step: RecordedStep, conversations: Vec<Begin>) -> impl IntoView
             <details class="fold">
                 <summary>{count}</summary>
                 <p class="quiet">
-                    "Between turns a harness makes other requests: for a title, a summary, or the work of a sub-agent. The main conversation comes first, then each of these."
+                    "Beside its main conversation a harness makes other requests: for a title, a summary, or the work of a sub-agent. The main one comes first, then each of these."
                 </p>
                 <ol class="plain">{items}</ol>
             </details>
@@ -152,8 +172,8 @@ fn Group(
         let names = visible(&tools.join(", ")).into_owned();
         view! { <p class="quiet">{format!("Tools on offer: {}", format::clip(&names, 500))}</p> }
     });
-    let messages = messages.into_iter();
-    let messages = messages.map(|message| view! { <MessageView message q/> });
+    let messages = joined(messages).into_iter();
+    let messages = messages.map(|(message, results)| view! { <MessageView message results q/> });
     view! {
         <section class="messages" aria-labelledby=id>
             <h2 id=id.clone()>{called(number)}</h2>

@@ -30,7 +30,7 @@ static MEASURES: [Measure; 4] = [
         "paper: all target tests pass at the end; reference: the target count was reached at any time",
         |s| yes_no(s.solved),
     ),
-    ("Turns", "Iterations used", |s| s.turns.to_string()),
+    ("Iterations", "Iterations used", |s| s.turns.to_string()),
 ];
 
 fn yes_no(yes: bool) -> String {

@@ -37,6 +37,8 @@ pub struct Shown {
     pub today: String,
     /// Whether the chart over γ shows differences from the leader.
     pub from_leader: bool,
+    /// Whether rows of figures have the order of the ranking.
+    pub by_rank: bool,
 }
 
 /// The figures, or one of them, of the requested split; by default of the one
@@ -47,6 +49,7 @@ pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Show
         gamma,
         convention,
         from_leader,
+        by_rank,
         ..
     } = reading;
     let engine = crate::error::engine()?;
@@ -58,9 +61,16 @@ pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Show
     };
     let wanted = only.map_or_else(|| Figure::ALL.to_vec(), |one| vec![one]);
     let (basis, mut figures) = engine.figures(&ranking, wanted).await?;
+    let ranked = ranking.rows().iter().map(|row| row.run_id.as_str());
+    let place: HashMap<&str, usize> = ranked.zip(0..).collect();
     for (_, data) in &mut figures {
-        if let Data::Curves(curves) = data {
-            curves.from_leader = from_leader;
+        match data {
+            Data::Curves(curves) => curves.from_leader = from_leader,
+            Data::Bars(bars) if by_rank => {
+                bars.bars
+                    .sort_by_key(|bar| place.get(bar.run.run_id.as_str()).copied());
+            }
+            _ => {}
         }
     }
     let data = ranking.data();
@@ -79,6 +89,7 @@ pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Show
         published: (published.split.clone(), published.tasks),
         today: engine.today(),
         from_leader,
+        by_rank,
         basis,
         figures,
         splits,

@@ -58,7 +58,7 @@ fn FiguresView(shown: Shown, #[prop(into)] reading: Signal<Reading>) -> impl Int
     let unranked = shown.unranked.clone();
     let figures = shown.figures.clone();
     let shown = StoredValue::new(shown);
-    let section = move |(which, data)| view! { <Section which data shown/> };
+    let section = move |(which, data)| view! { <Section which data shown reading/> };
     EitherOf3::C(view! {
         {controls}
         <Unscored models=unscored reading/>
@@ -105,7 +105,7 @@ fn Unscored(models: Vec<String>, reading: Signal<Reading>) -> impl IntoView {
     (!models.is_empty()).then(|| view! {
         <p class="note">
             <strong>"Not in these figures: "</strong>
-            {models.join(", ")}
+            {format::names(&models)}
             ". Their results say how many tests passed, but not which, so there is no score in the paper's convention. "
             <a href=href>"Look in the reference convention"</a>
         </p>
@@ -118,7 +118,7 @@ fn WithoutRank(models: Vec<String>) -> impl IntoView {
     (!models.is_empty()).then(|| view! {
         <p class="note">
             <strong>"Not in these figures: "</strong>
-            {models.join(", ")}
+            {format::names(&models)}
             ". "
             {if models.len() == 1 { "The run has no rank." } else { "These runs have no rank." }}
             " The leaderboard says why."

@@ -9,14 +9,20 @@ use swe_ci_views::leaderboard::PublishedRow;
 use swe_ci_views::leaderboard::export::{Basis, Citation, Cited};
 
 use super::data::Shown;
-use crate::components::{Cite, LeaderSwitch, Picture, Tag, Tone};
+use crate::components::{Choice, Choices, Cite, LeaderSwitch, Picture, Tag, Tone};
 use crate::format;
+use crate::query::Reading;
 
 /// The scales of PNG downloads: 2 for screens, more for print.
 const SCALES: [u32; 3] = [2, 3, 4];
 
 #[component]
-pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> impl IntoView {
+pub(super) fn Section(
+    which: Figure,
+    data: Data,
+    shown: StoredValue<Shown>,
+    reading: Signal<Reading>,
+) -> impl IntoView {
     let origin = match which.number() {
         Some(number) => format!("Figure {number} of the paper"),
         None => "Our own, not in the paper".to_owned(),
@@ -27,14 +33,31 @@ pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
     let switch = (which == Figure::EvoscoreGamma).then(|| {
         let from_leader = shown.with_value(|shown| shown.from_leader);
         let href = move |from_leader| {
-            let asked = Shown {
+            let reading = Reading {
                 from_leader,
-                figures: Vec::new(),
-                ..shown.get_value()
+                ..reading.get()
             };
-            format!("{}#{slug}", asked.address_of(which, "figures"))
+            format!("/figures{}#{slug}", reading.to_query())
         };
         view! { <LeaderSwitch from_leader href/> }
+    });
+    let order = matches!(data, Data::Bars(_)).then(|| {
+        let by_rank = shown.with_value(|shown| shown.by_rank);
+        let choice = |(label, hint, value): (&str, &str, bool)| {
+            let href = move || {
+                let reading = Reading {
+                    by_rank: value,
+                    ..reading.get()
+                };
+                format!("/figures{}#{slug}", reading.to_query())
+            };
+            Choice::new(label, hint, href, move || by_rank == value)
+        };
+        let choices = [
+            ("Value", "In the order of the paper's figure", false),
+            ("Rank", "In the order of the leaderboard", true),
+        ];
+        view! { <Choices label="Order" choices=choices.map(choice).to_vec()/> }
     });
     let scales = SCALES.map(|scale| {
         let href = format!("{}&scale={scale}", link(format!("api/v1/plots/{slug}.png")));
@@ -54,6 +77,7 @@ pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
                 <p>{which.reading()}</p>
                 <p class="quiet">{basis}</p>
                 {switch}
+                {order}
                 {notes.into_iter().map(|note| view! { <p class="quiet">{note}</p> }).collect_view()}
                 <div class="figure-links">
                     <a href=link(format!("api/v1/plots/{slug}.svg")) download="">"SVG"</a>
@@ -143,7 +167,7 @@ fn notes(data: &Data, shown: &Shown) -> Vec<String> {
     let mut notes = Vec::new();
     // An empty figure leaves out everything and explains it elsewhere.
     if let Some(left_out) = data.left_out().filter(|_| !data.is_empty()) {
-        let models = left_out.models.join(", ");
+        let models = format::names(&left_out.models);
         notes.push(format!("Left out: {models}, because {}.", left_out.because));
     }
     if let Data::Releases(releases) = data {
@@ -264,6 +288,7 @@ mod tests {
             published: ("default".into(), 100),
             today: "2026-11-24".into(),
             from_leader: false,
+            by_rank: false,
         }
     }
 

@@ -84,7 +84,7 @@ pub(super) fn Cell(column: Column, row: Row, floor: f64) -> impl IntoView {
 /// The text of a cell without an interval.
 fn plain(column: Column, row: &Row) -> String {
     match column {
-        Column::Tokens => format::or_dash(row.tokens().map(names::tokens)),
+        Column::Tokens => format::or_dash(row.tokens().map(format::compact)),
         Column::Cost => format::or_dash(row.micro_usd.map(format::dollars)),
         Column::Findings => format::thousands(row.findings),
         Column::Tasks => tasks(row),

@@ -8,7 +8,7 @@ pub(super) fn column(column: Column) -> &'static str {
         Column::ZeroRegression => "Zero regression",
         Column::NetZeroRegression => "Net zero regr.",
         Column::Solved => "Solved",
-        Column::Turns => "Turns",
+        Column::Turns => "Iterations",
         Column::MiWins => "MI wins",
         Column::PylintWins => "Pylint wins",
         Column::Tokens => "Tokens",
@@ -45,31 +45,9 @@ pub(super) fn sort(sort: Sort) -> String {
     format!("{}, {order}", column(sort.column))
 }
 
-/// "123", "45 k", "1.9 M".
-pub(super) fn tokens(count: u64) -> String {
-    match count {
-        0..1_000 => count.to_string(),
-        1_000..999_500 => format!("{:.0} k", count as f64 / 1e3),
-        999_500..99_950_000 => format!("{:.1} M", count as f64 / 1e6),
-        _ => format!("{:.0} M", count as f64 / 1e6),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tokens_in_few_digits() {
-        let check = |count, expect: &str| assert_eq!(tokens(count), expect);
-        check(0, "0");
-        check(999, "999");
-        check(1_499, "1 k");
-        check(999_499, "999 k");
-        check(999_500, "1.0 M");
-        check(1_900_000, "1.9 M");
-        check(123_456_789, "123 M");
-    }
 
     #[test]
     fn orders_in_words() {
@@ -77,6 +55,6 @@ mod tests {
         check("rank", "Rank, best first");
         check("-model", "Model, Z to A");
         check("-released", "Released, latest first");
-        check("turns", "Turns, lowest first");
+        check("turns", "Iterations, lowest first");
     }
 }

@@ -6,7 +6,7 @@ use swe_ci_core::run::Kind;
 use swe_ci_islands::MovingRun;
 use swe_ci_plots::{Curves, RunLook, Series, Size, gamma_lines};
 use swe_ci_views::leaderboard::{
-    LeaderboardData, LeftOut, Published, Ranking, Row, UnrankedRun, featured, leader,
+    Entry, LeaderboardData, LeftOut, Published, Ranking, Row, UnrankedRun, featured, leader,
 };
 use swe_ci_views::view::SplitSummary;
 
@@ -52,6 +52,9 @@ pub(super) struct Leaderboard {
     pub today: String,
     /// The number of repositories of the counted tasks.
     pub repositories: usize,
+    /// Whether the convention is the reference's because nothing has a score in
+    /// the paper's.
+    pub no_paper_scores: bool,
     /// Models with counts only, which have no row in this convention.
     pub counts_only: Vec<String>,
     /// Runs with scores and without a rank.
@@ -65,18 +68,25 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
     let engine = crate::error::engine()?;
     let splits = splits().await?;
     let split = choose(&splits, reading.split.clone())?;
-    let (gamma, convention, unseen) = (reading.gamma, reading.convention, reading.view.unseen);
+    let (gamma, unseen) = (reading.gamma, reading.view.unseen);
+    let (mut reading, mut no_paper_scores) = (reading, false);
     let (mut ranking, mut left_out) = (Arc::<Ranking>::default(), None);
     let (mut runs, mut most_iterations) = (0, None);
     if let Some(split) = &split {
         let all = engine.leaderboard_data(split).await?;
         runs = all.entries.len();
         most_iterations = all.entries.iter().map(|entry| entry.max_iterations).max();
+        no_paper_scores = reading.convention == Convention::Paper && knows_counts_alone(&all);
+        if no_paper_scores {
+            reading.convention = Convention::Reference;
+        }
+        let convention = reading.convention;
         ranking = engine.ranking(split, gamma, convention, unseen).await?;
         if unseen {
             left_out = Some(engine.unseen(split).await?.left_out.clone());
         }
     }
+    let convention = reading.convention;
     let mut rows = ranking.rows().to_vec();
     let mut places = places(&rows, &reading.view);
     let part = Part::new(reading.from, MOST_ROWS, places.len());
@@ -124,6 +134,7 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
         most_iterations: most_iterations.unwrap_or(20),
         today: engine.today(),
         repositories: ranking.repositories(),
+        no_paper_scores,
         counts_only: counts_only(data, convention),
         unranked: data.unranked_runs(),
         left_out,
@@ -134,6 +145,13 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
         runs,
         splits,
     })
+}
+
+/// Whether no run has a score in the paper's convention, and some has one in the
+/// other.
+fn knows_counts_alone(data: &LeaderboardData) -> bool {
+    let is_scored = |entry: &Entry| entry.is_scored(Convention::Paper);
+    !data.entries.iter().any(is_scored) && data.entries.iter().any(Entry::counts_only)
 }
 
 fn counts_only(data: &LeaderboardData, convention: Convention) -> Vec<String> {
@@ -154,6 +172,10 @@ mod tests {
         leaderboard.entries[1].tasks_mut()[0].samples[0].paper = None;
         assert_eq!(counts_only(&leaderboard, Convention::Paper), ["counted"]);
         assert!(counts_only(&leaderboard, Convention::Reference).is_empty());
+        assert!(!knows_counts_alone(&leaderboard));
+        let mut counted = leaderboard.clone();
+        counted.entries.remove(0);
+        assert!(knows_counts_alone(&counted));
         // A run without any scored task is not one with counts only.
         leaderboard.entries[1].tasks_mut().clear();
         assert!(counts_only(&leaderboard, Convention::Paper).is_empty());

@@ -88,12 +88,12 @@ fn Board(data: Leaderboard) -> impl IntoView {
             Some(view! { <NoRuns split=split.clone() will/> }.into_any())
         }
     };
-    let head = any_runs.then(|| {
+    let filters = any_runs.then(|| {
         let providers = providers(&rows, reading.view.provider.as_ref());
-        view! {
-            <Filters providers reading=reading.clone()/>
-            <Shown part all=rows.len() reading=reading.clone() split=split.clone()/>
-        }
+        view! { <Filters providers reading=reading.clone()/> }
+    });
+    let head = any_runs.then(|| {
+        view! { <Shown part all=rows.len() reading=reading.clone() split=split.clone()/> }
     });
     let words = rows.first().cloned().map(|first| {
         view! { <Reader first/><Certainty repositories=data.repositories/> }
@@ -149,10 +149,19 @@ fn Board(data: Leaderboard) -> impl IntoView {
         let (reading, iterations) = (reading.clone(), data.most_iterations);
         view! { <Controls splits split any_published reading iterations/> }
     });
+    let instead = data.no_paper_scores.then(|| {
+        view! {
+            <p class="note">
+                "No run has a score in the paper's convention: the results say how many tests passed, but not which. The table counts as the reference does."
+            </p>
+        }
+    });
     view! {
         <InPlace/>
         {controls}
+        {instead}
         {none}
+        {filters}
         <div class="board-and-chart" data-address=address data-lines="">
             <div class="board">
                 {head}

@@ -101,7 +101,7 @@ pub(super) fn CountsOnly(models: Vec<String>, reading: Reading) -> impl IntoView
     (!models.is_empty()).then(|| view! {
         <p class="footnote counts-only">
             <strong>"Not in this table: "</strong>
-            {models.join(", ")}
+            {format::names(&models)}
             ". Their results say how many tests passed, but not which, so there is no score in the paper's convention. "
             <a href=href.href()>"Rank in the reference convention"</a>
         </p>
@@ -140,19 +140,8 @@ pub(super) fn OnlyUnseen(left_out: Option<LeftOut>) -> impl IntoView {
     })
 }
 
-/// How many names are listed; the others are counted.
-const NAMED: usize = 8;
-
 fn named(what: &str, names: &[String]) -> Option<String> {
-    if names.is_empty() {
-        return None;
-    }
-    let (listed, rest) = names.split_at(names.len().min(NAMED));
-    let more = match rest.len() {
-        0 => String::new(),
-        n => format!(" and {n} more"),
-    };
-    Some(format!("{what}{}{more}.", listed.join(", ")))
+    (!names.is_empty()).then(|| format!("{what}{}.", format::names(names)))
 }
 
 #[cfg(test)]
@@ -194,14 +183,5 @@ mod tests {
         check(9, "the 9 repositories", true);
         check(10, "the 10 repositories", false);
         assert!(intervals_are(2).contains("(seed 20260101)"));
-    }
-
-    #[test]
-    fn many_names_are_counted() {
-        let names = |n: usize| (0..n).map(|i| i.to_string()).collect::<Vec<_>>();
-        assert_eq!(named("Out: ", &names(0)), None);
-        assert_eq!(named("Out: ", &names(2)).unwrap(), "Out: 0, 1.");
-        let many = named("Out: ", &names(10)).unwrap();
-        assert_eq!(many, "Out: 0, 1, 2, 3, 4, 5, 6, 7 and 2 more.");
     }
 }

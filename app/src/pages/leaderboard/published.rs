@@ -17,6 +17,10 @@ pub(super) fn PublishedRows(
     floor: f64,
 ) -> impl IntoView {
     let (what, caution) = (what(&published), caution(&published, split.as_ref()));
+    // Rows about other tasks are a distraction until somebody wants them. The
+    // style sheet hides them: a table cannot hold a `details`.
+    let comparable = caution.is_none();
+    let count = published.rows.len();
     let source = published.source.clone();
     let (tasks, error) = (published.tasks, published.evoscore_error);
     let row = move |row: PublishedRow| view! { <Line row tasks error columns floor/> };
@@ -36,6 +40,13 @@ pub(super) fn PublishedRows(
                         " "
                         <a href="/api/v1/published">"JSON"</a>
                     </p>
+                    <label class="box">
+                        <input type="checkbox" class="published-shown" checked=comparable/>
+                        {match comparable {
+                            true => format!("Show the {count} published rows"),
+                            false => format!("Show {count} published rows, which are of other tasks"),
+                        }}
+                    </label>
                     <Hatching/>
                 </th>
             </tr>

@@ -18,17 +18,17 @@ pub(super) fn RankedRow(
     /// How the run looks in the chart.
     look: Option<RunLook>,
     floor: f64,
+    /// Words of tags that a sentence above says of all rows.
+    said: Vec<String>,
 ) -> impl IntoView {
     let Place { row, tie, .. } = place;
     let cells = columns
         .shown()
         .map(|column| view! { <Cell column row=row.clone() floor/> });
     let cells = cells.collect_view();
-    let tag = |(text, tone, hint): (String, Tone, String)| view! { <Tag text tone hint/> };
-    let tags = tags(&row, METRIC_VERSION)
-        .into_iter()
-        .map(tag)
-        .collect_view();
+    let mut tags = tags(&row, METRIC_VERSION);
+    tags.retain(|(text, ..)| !said.contains(text));
+    let tags = tags.into_iter().map(tag).collect_view();
     let tick = format!("Compare {}", row.model);
     view! {
         <tr
@@ -51,6 +51,27 @@ pub(super) fn RankedRow(
     }
 }
 
+/// Text, tone and explanation of a tag.
+pub(super) type RowTag = (String, Tone, String);
+
+pub(super) fn tag((text, tone, hint): RowTag) -> impl IntoView {
+    view! { <Tag text tone hint/> }
+}
+
+/// The tags that all of these rows have; few rows each have their own.
+pub(super) fn common_tags(places: &[Place]) -> Vec<RowTag> {
+    const FEW: usize = 3;
+    let mut rows = places.iter().map(|place| tags(&place.row, METRIC_VERSION));
+    let mut common = rows.next().unwrap_or_default();
+    for tags in rows {
+        common.retain(|(text, ..)| tags.iter().any(|(other, ..)| other == text));
+    }
+    if places.len() < FEW {
+        common.clear();
+    }
+    common
+}
+
 /// "replay · acme · released 2026-01-31".
 fn origin(row: &Row) -> String {
     let origin = labels::origin(&row.harness, &row.provider);
@@ -61,7 +82,7 @@ fn origin(row: &Row) -> String {
 }
 
 /// Caveats about a row, each with its explanation.
-fn tags(row: &Row, now: u32) -> Vec<(String, Tone, String)> {
+fn tags(row: &Row, now: u32) -> Vec<RowTag> {
     let mut tags = Vec::new();
     let mut add = |text: &str, tone, hint: &str| tags.push((text.into(), tone, hint.into()));
     if let Some((word, hint, tone)) = labels::kind(row.kind) {
@@ -141,6 +162,27 @@ mod tests {
             &["running · 1 of 1 tasks", "3 blocked"],
         );
         assert!(tags(&row, 2)[0].2.contains("swe-ci rescore"));
+    }
+
+    #[test]
+    fn tags_of_all_rows_are_said_once() {
+        let leaderboard = leaderboard(&[("a", &[0.5]), ("b", &[0.4]), ("c", &[0.3])]);
+        let mut rows = leaderboard.rank(Gamma::ONE, Convention::Paper);
+        for row in &mut rows {
+            (row.kind, row.metric_version) = (Kind::Imported, METRIC_VERSION);
+        }
+        rows[1].tasks_blocked = 2;
+        let common = |rows: &[Row]| -> Vec<String> {
+            let places = super::super::tie_mark::places(rows, &Default::default());
+            common_tags(&places)
+                .into_iter()
+                .map(|(text, ..)| text)
+                .collect()
+        };
+        assert_eq!(common(&rows), ["imported"]);
+        assert!(common(&rows[..2]).is_empty());
+        rows[2].kind = Kind::Measured;
+        assert!(common(&rows).is_empty());
     }
 
     #[test]

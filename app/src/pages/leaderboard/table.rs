@@ -7,7 +7,7 @@ use swe_ci_views::view::SplitSummary;
 
 use super::column_names;
 use super::published::PublishedRows;
-use super::row::RankedRow;
+use super::row::{RankedRow, common_tags, tag};
 use super::tie_mark::Place;
 use crate::components::{Explained, Key, MarkKey, floor_of};
 use crate::glossary::Word;
@@ -50,15 +50,22 @@ pub(super) fn Ranking(
     // While γ moves, rows move only in the order of their scores.
     let order = reading.view.is_ranking().then_some("score");
     let dense = places.len() > ROOMY;
+    let common = common_tags(&places);
+    let said: Vec<String> = common.iter().map(|(text, ..)| text.clone()).collect();
+    let common = (!common.is_empty()).then(|| {
+        let tags = common.into_iter().map(tag).collect_view();
+        view! { <p class="quiet common-tags">"All rows: "<span class="tags">{tags}</span></p> }
+    });
     let row = |place: Place| {
         let look = looks.get(&place.row.run_id).copied();
-        view! { <RankedRow place columns look floor/> }
+        view! { <RankedRow place columns look floor said=said.clone()/> }
     };
     let rows = places.into_iter().map(row).collect_view();
     let published =
         published.map(|published| view! { <PublishedRows published split columns floor/> });
     let wide = columns.shown().count() > FITTING;
     view! {
+        {common}
         <div class="table-frame ranking-frame" class:scrolls=wide>
             <table class="ranking" class:dense=dense role="table" data-order=order data-floor=floor>
                 <caption class="visually-hidden">"Runs ranked by EvoScore"</caption>

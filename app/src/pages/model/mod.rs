@@ -55,7 +55,7 @@ const COLUMNS: [Column; 8] = [
     Column::text(Word::EvoScore, "EvoScore"),
     Column::number(Word::ZeroRegression, "Zero regression"),
     Column::number(Word::Solved, "Solved"),
-    Column::number(Word::Turns, "Turns"),
+    Column::number(Word::IterationsUsed, "Iterations"),
     Column::number(Word::Scored, "Tasks"),
     Column::number(Word::Cost, "Cost"),
 ];
@@ -161,7 +161,7 @@ fn RunRow(
             <td role="cell" class="col-score" data-label="EvoScore">{score}</td>
             <td role="cell" class="number" data-label="Zero regression">{figure(|s| format::share(s.row.zero_regression_rate))}</td>
             <td role="cell" class="number" data-label="Solved">{figure(|s| format::share(s.row.solved_rate))}</td>
-            <td role="cell" class="number" data-label="Turns">{figure(|s| format::decimals(s.row.average_turns, 1))}</td>
+            <td role="cell" class="number" data-label="Iterations">{figure(|s| format::decimals(s.row.average_turns, 1))}</td>
             <td role="cell" class="number" data-label="Tasks">{figure(|s| format!("{} / {}", s.row.tasks, s.row.tasks_total))}</td>
             {priced.then(|| view! { <td role="cell" class="number" data-label="Cost">{figure(cost)}</td> })}
         </tr>

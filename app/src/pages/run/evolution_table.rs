@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use leptos::prelude::*;
 use swe_ci_core::metrics::Verdict;
+use swe_ci_core::run::Progress;
 use swe_ci_core::step::Ending;
 use swe_ci_views::view::EvolutionView;
 
@@ -86,13 +87,14 @@ fn choices(evolutions: &[EvolutionView], run_id: &str, only: Option<&str>) -> Ve
     std::iter::once(all).chain(each).collect()
 }
 
-/// Orders evolutions: what goes on, then what was not scored, then the smallest
-/// part of the gap that is closed, then the most regressions.
+/// Orders evolutions: what is at work, then what was not scored, then the smallest
+/// part of the gap that is closed, then the most regressions, at last what waits.
 fn badness(evolution: &EvolutionView) -> (u8, u32, Reverse<usize>) {
     let group = match evolution.ending {
-        None => 0,
+        None if evolution.progress == Progress::Running => 0,
         Some(ending) if !ending.is_scored() => 1,
         Some(_) => 2,
+        None => 3,
     };
     let gap = evolution.suite.gap().max(1);
     let share = f64::from(closed(evolution)) / f64::from(gap);
@@ -181,11 +183,17 @@ mod tests {
             seen.ending = ending;
             badness(&seen)
         };
+        let at = |progress| {
+            let mut seen = evolution(&[scored(12, 0)]);
+            (seen.ending, seen.progress) = (None, progress);
+            badness(&seen)
+        };
         let order = [
-            ended(None, 12),
+            at(Progress::Running),
             ended(Some(Ending::Blocked), 12),
             ended(Some(Ending::IterationsSpent), 10),
             ended(Some(Ending::Solved), 12),
+            at(Progress::Queued),
         ];
         assert!(order.is_sorted(), "{order:?}");
         let mut lossy = evolution(&[scored(10, 2)]);

@@ -32,7 +32,9 @@ use crate::components::{
 };
 use crate::glossary::Word;
 use crate::pages::result_table::{HostedToolsTag, KindTag, VisibilityTag};
-use crate::pages::routes::{compare_with_href, model_href, tasks_href, trajectories_href};
+use crate::pages::routes::{
+    compare_with_href, evolution_href, model_href, tasks_href, trajectories_href,
+};
 use crate::query::{named, of_query, path_part};
 use crate::{format, labels};
 
@@ -168,8 +170,39 @@ fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
                 <Moments summary/>
             </dl>
             <UsageFacts detail/>
+            <AtWork detail/>
         </section>
     }
+}
+
+/// More steps at work than this are counted.
+const MOST_AT_WORK: usize = 3;
+
+/// The steps that are at work, each with a link to its evolution.
+#[component]
+fn AtWork(detail: RwSignal<RunDetail>) -> impl IntoView {
+    let (run_id, list) =
+        detail.with_untracked(|d| (d.summary.run_id.clone(), d.evolution_list.clone()));
+    let steps = list
+        .iter()
+        .filter_map(|evolution| Some((evolution, labels::current_step(evolution)?)));
+    let steps: Vec<_> = steps.collect();
+    let more = steps.len().saturating_sub(MOST_AT_WORK);
+    let more = (more > 0).then(|| view! { <li>{format!("and {more} more")}</li> });
+    let item = |(evolution, step): &(&EvolutionView, String)| {
+        let href = evolution_href(&run_id, evolution.task_id.as_str(), evolution.sample);
+        let task = evolution.task_id.to_string();
+        view! { <li><a href=href>{task}</a>": "{step.clone()}</li> }
+    };
+    let shown = steps.iter().take(MOST_AT_WORK).map(item).collect_view();
+    (!steps.is_empty()).then(|| {
+        view! {
+            <div class="at-work">
+                <span class="quiet" id="at-work">"At work"</span>
+                <ul class="plain" aria-labelledby="at-work">{shown}{more}</ul>
+            </div>
+        }
+    })
 }
 
 /// When it was submitted, started and finished; or only when it was imported.

@@ -208,3 +208,25 @@ fn hint(found: &Verification) -> String {
         format::day(&found.at)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_not_the_whole() {
+        let check = |checked, iterations, expect: &str| {
+            let found = Verification {
+                at: String::new(),
+                by: "operator".into(),
+                platform_version: String::new(),
+                checked,
+                iterations,
+                differences: Vec::new(),
+            };
+            assert_eq!(checked_part(&found), expect);
+        };
+        check(4, 47, "checked: 4 of 47");
+        check(47, 47, "checked");
+    }
+}

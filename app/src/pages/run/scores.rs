@@ -36,7 +36,7 @@ static MEASURES: [Measure; 10] = [
         "Share of tasks that ended with every target test passing",
         |s| mean(s, s.solved_rate, 2, 2, |i| i.solved_rate),
     ),
-    ("Turns", "Iterations used, on average", |s| {
+    ("Iterations", "Iterations used, on average", |s| {
         mean(s, s.average_turns, 1, 1, |i| i.average_turns)
     }),
     (

@@ -50,7 +50,7 @@ pub(super) fn Remaining(detail: RwSignal<RunDetail>) -> impl IntoView {
         })
     });
     move || {
-        let text = format!("about {}", format::seconds(remaining.get()?));
+        let text = format!("about {}", format::roughly(remaining.get()?));
         let hint = "If the rest continues at the pace of the finished evolutions";
         Some(view! { <div><dt>"Remaining"</dt><dd title=hint>{text}</dd></div> })
     }
@@ -193,12 +193,9 @@ pub(super) fn PreflightNotice(detail: RwSignal<RunDetail>) -> impl IntoView {
                 "The preflight runs first: its agents on a tiny task, then the quickest of its tasks at both ends. This takes a few minutes; the run starts afterwards.",
                 Some("live"),
             ),
-            PreflightState::Failed => (
-                "The preflight failed, so the run has not started:",
-                Some("bad"),
-            ),
+            PreflightState::Failed => ("Preflight failed. The run has not started.", Some("bad")),
             PreflightState::Skipped => ("It started without a successful preflight.", None),
-            PreflightState::Passed => ("The preflight passed:", None),
+            PreflightState::Passed => ("Preflight passed.", None),
         };
         let findings = found.findings.into_iter().map(line).collect_view();
         Some(view! {

@@ -16,7 +16,7 @@ const COLUMNS: [Column; 5] = [
     Column::text(Word::EvoScore, "EvoScore"),
     Column::number(Word::Solved, "Solved"),
     Column::number(Word::ZeroRegression, "Zero regression"),
-    Column::number(Word::Turns, "Turns"),
+    Column::number(Word::IterationsUsed, "Iterations"),
     Column::text(Word::Evolution, "Evolution"),
 ];
 
@@ -124,7 +124,7 @@ fn ResultRow(task: String, result: TaskResult, score: TaskScore, floor: f64) -> 
             <td role="cell" class="col-score" data-label="EvoScore"><Score value=score.evoscore floor/></td>
             <td role="cell" class="number" data-label="Solved">{yes_no(score.solved)}</td>
             <td role="cell" class="number" data-label="Zero regression">{yes_no(score.zero_regression)}</td>
-            <td role="cell" class="number" data-label="Turns">{format::few(score.turns)}</td>
+            <td role="cell" class="number" data-label="Iterations">{format::few(score.turns)}</td>
             <td role="cell" data-label="Evolution"><a href=evolution aria-label=label>{samples}</a></td>
         </tr>
     }

@@ -108,9 +108,21 @@ fn Rows(query: TasksQuery, found: Found) -> impl IntoView {
         <Head query=&query size=Size::Suite text="Suite"/>
     }
     .into_any();
-    let row = |task| view! { <TaskRow task/> };
+    let reason = common_reason(&found.page.items);
+    let why = reason.as_ref().map(|reason| {
+        view! {
+            <p class="note" data-tone="warn">
+                <strong>"None of these tasks can be run. "</strong>
+                {format::capital(reason)}
+                "."
+            </p>
+        }
+    });
+    let explained = reason.is_some();
+    let row = |task| view! { <TaskRow task explained/> };
     let rows = found.page.items.into_iter().map(row).collect_view();
     Either::Right(view! {
+        {why}
         <p class="quiet" role="status">{shown}</p>
         <CardTable class="list cards tasks" caption="Tasks" heads>{rows}</CardTable>
         <p class="footnote">
@@ -118,6 +130,18 @@ fn Rows(query: TasksQuery, found: Found) -> impl IntoView {
         </p>
         <NextPage href=next/>
     })
+}
+
+/// Why none of several tasks can be run, if it is the same for all.
+fn common_reason(tasks: &[TaskSummary]) -> Option<String> {
+    let reason = |task: &TaskSummary| match &task.state {
+        TaskState::Unusable { reason } => Some(reason.clone()),
+        TaskState::Ready => None,
+    };
+    let (first, others) = tasks.split_first()?;
+    let first = reason(first)?;
+    let same = |task: &TaskSummary| reason(task).as_ref() == Some(&first);
+    (!others.is_empty() && others.iter().all(same)).then_some(first)
 }
 
 /// The heading of a column that sorts the list: descending first, reversed on
@@ -172,8 +196,13 @@ fn choices(splits: &[SplitSummary], query: &TasksQuery) -> Vec<Choice> {
 }
 
 #[component]
-fn TaskRow(task: TaskSummary) -> impl IntoView {
+fn TaskRow(
+    task: TaskSummary,
+    /// A sentence above all rows says why none can be run.
+    explained: bool,
+) -> impl IntoView {
     let state = match (&task.state, task.findings) {
+        (TaskState::Unusable { .. }, _) if explained => EitherOf3::B(()),
         (TaskState::Unusable { reason }, _) => EitherOf3::A(view! {
             <Tag text="unusable".to_owned() tone=Tone::Warn/>
             <small>{reason.clone()}</small>

@@ -8,10 +8,13 @@ use serde_json::{Value, json};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::step::Role;
+use swe_ci_core::usage::Usage;
 use swe_ci_gateway::trajectory::{About, atif, messages};
 use swe_ci_gateway::{Exchange, Lines};
 use swe_ci_store::StepRow;
-use swe_ci_views::conversation::{Message, Messages, MessagesPage, RecordedStep, Window};
+use swe_ci_views::conversation::{
+    Message, Messages, MessagesPage, NearbyStep, RecordedStep, Window,
+};
 
 use crate::Engine;
 use crate::api::downloads::{Pieces, pieces};
@@ -190,7 +193,9 @@ impl Engine {
         let evolution = self.visible_evolution(evolution_id).await?;
         let run = self.visible_run(&evolution.run_id).await?;
         let mut steps = self.store.steps(evolution_id).await?;
-        steps.retain(|s| (s.iteration, s.role) == (iteration, role) && s.trajectory.is_some());
+        steps.retain(|step| step.trajectory.is_some());
+        let nearby = nearby(&steps, iteration);
+        steps.retain(|step| (step.iteration, step.role) == (iteration, role));
         let mut attempts: Vec<u32> = steps.iter().map(|step| step.attempt).collect();
         attempts.dedup();
         let wanted = |step: &StepRow| attempt.is_none_or(|attempt| attempt == step.attempt);
@@ -209,6 +214,7 @@ impl Engine {
             role,
             attempt: step.attempt,
             attempts,
+            nearby,
         };
         let page = move || Ok(all.page(of, &window));
         Ok(blocking(page).await?)
@@ -239,4 +245,25 @@ impl Engine {
             .into_iter()
             .rfind(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt)))
     }
+}
+
+/// The recorded steps of an iteration, the last one before it and the first one
+/// after it. The repetition of an interrupted attempt counts alone.
+fn nearby(recorded: &[StepRow], iteration: u32) -> Vec<NearbyStep> {
+    let before = recorded.partition_point(|step| step.iteration < iteration);
+    let after = recorded.partition_point(|step| step.iteration <= iteration);
+    let shown = &recorded[before.saturating_sub(1)..recorded.len().min(after + 1)];
+    let mut nearby: Vec<NearbyStep> = shown
+        .iter()
+        .map(|step| NearbyStep {
+            iteration: step.iteration,
+            role: step.role,
+            attempt: step.attempt,
+            tokens: step.usage.map(Usage::total),
+        })
+        .collect();
+    nearby.reverse();
+    nearby.dedup_by_key(|step| (step.iteration, step.role, step.attempt));
+    nearby.reverse();
+    nearby
 }

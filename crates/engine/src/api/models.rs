@@ -10,7 +10,6 @@ use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::task::TaskId;
 use swe_ci_store::RunListing;
-use swe_ci_views::figures::Curve;
 use swe_ci_views::leaderboard::{
     Entry, LeaderboardData, ModelDetail, ModelRun, Row, Standing, Strengths, TaskResult, Trend,
     strengths,
@@ -179,7 +178,7 @@ fn entries<'a>(
 fn trends(leaderboards: &[Arc<LeaderboardData>], model: &str) -> HashMap<String, Vec<Trend>> {
     let trends = entries(leaderboards, model).map(|entry| {
         let of = |convention| {
-            let curve = Curve::of(entry, convention)?.rounded();
+            let curve = entry.curve(convention)?.rounded();
             Some(Trend {
                 convention,
                 changes: curve.changes().to_vec(),

@@ -299,7 +299,8 @@ fn provenance(experiment: &Experiment, layout: Layout, notes: Vec<String>) -> Pr
 
 /// A new task without code and image.
 fn row(line: &TaskLine) -> TaskRow {
-    let reason = "only its results were imported; `swe-ci dataset import` brings code and image";
+    let reason =
+        "results only: code and image are not installed; `swe-ci dataset import` brings them";
     line.row(TaskState::Unusable {
         reason: reason.into(),
     })

@@ -168,6 +168,19 @@ pub struct RecordedStep {
     pub attempt: u32,
     /// All recorded attempts at the step.
     pub attempts: Vec<u32>,
+    /// The recorded steps of its iteration in order, and the nearest ones before
+    /// and after that iteration.
+    pub nearby: Vec<NearbyStep>,
+}
+
+/// A recorded step of the same evolution.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct NearbyStep {
+    pub iteration: u32,
+    pub role: Role,
+    pub attempt: u32,
+    /// Sent and received, if they were counted.
+    pub tokens: Option<u64>,
 }
 
 /// A page of messages of a step.

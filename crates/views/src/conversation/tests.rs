@@ -34,6 +34,7 @@ fn step() -> RecordedStep {
         role: Role::Architect,
         attempt: 1,
         attempts: vec![1],
+        nearby: Vec::new(),
     }
 }
 

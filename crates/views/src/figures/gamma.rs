@@ -2,44 +2,13 @@
 //! Not in the paper.
 
 use serde::{Deserialize, Serialize};
-use swe_ci_core::metrics::{Convention, Gamma, Weights};
+use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::uncertainty::Interval;
 
 use super::{Cell, Column, Study, Subject, Table};
-use crate::count;
 use crate::leaderboard::Entry;
 
-/// The range of γ in figures.
-pub const GAMMA_MIN: f64 = 0.5;
-pub const GAMMA_MAX: f64 = 2.0;
-
-/// Where the chart of EvoScore against γ has its data, in pixels of the picture.
-/// Pages draw the lines once and move only the marks.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct GammaPlane {
-    pub width: u32,
-    pub height: u32,
-    pub left: f64,
-    pub right: f64,
-    pub top: f64,
-    pub bottom: f64,
-    /// The scores at the bottom and at the top.
-    pub low: f64,
-    pub high: f64,
-}
-
-impl GammaPlane {
-    /// Where a γ is; one outside the chart is shown at its edge.
-    pub fn x(&self, gamma: Gamma) -> f64 {
-        let share = (gamma.get().clamp(GAMMA_MIN, GAMMA_MAX) - GAMMA_MIN) / (GAMMA_MAX - GAMMA_MIN);
-        self.left + share * (self.right - self.left)
-    }
-
-    pub fn y(&self, score: f64) -> f64 {
-        let share = (score - self.low) / (self.high - self.low);
-        self.bottom - share * (self.bottom - self.top)
-    }
-}
+pub use swe_ci_core::curve::{Curve, GAMMA_MAX, GAMMA_MIN, GammaPlane};
 
 /// The γs of tables, from 0.5 to 2.
 pub(super) fn gammas() -> impl Iterator<Item = Gamma> {
@@ -70,20 +39,11 @@ pub struct ScoredCurve {
     pub interval: Option<Interval>,
 }
 
-/// The run's mean normalized change after each of its N iterations. A weighted
-/// mean of means is the mean of the weighted means, so these few numbers give
-/// the score at every γ.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Curve {
-    changes: Vec<f64>,
-}
-
 pub fn curves(study: &Study) -> Curves {
     let curves = study.runs().filter_map(|(run, entry, row)| {
         Some(ScoredCurve {
             run,
-            curve: Curve::of(entry, study.convention)?,
+            curve: entry.curve(study.convention)?,
             interval: row.intervals.map(|i| i.evoscore),
         })
     });
@@ -94,36 +54,16 @@ pub fn curves(study: &Study) -> Curves {
     }
 }
 
-impl Curve {
-    /// `None` without a score in the convention.
-    pub fn of(entry: &Entry, convention: Convention) -> Option<Self> {
+impl Entry {
+    /// Its line; `None` without a score in the convention.
+    pub fn curve(&self, convention: Convention) -> Option<Curve> {
         let after = |i: usize| {
             // An evolution that ended early keeps its last value.
-            entry.mean_of(convention, |series| series.change_after(i))
+            self.mean_of(convention, |series| series.change_after(i))
         };
-        entry.evoscore(Gamma::ONE, convention)?;
-        let iterations = 1..=entry.max_iterations as usize;
-        let changes = iterations.map(after).collect::<Option<_>>()?;
-        Some(Self { changes })
-    }
-
-    /// After iterations 1 to N, -1 to 1. Their mean is the score at γ = 1.
-    pub fn changes(&self) -> &[f64] {
-        &self.changes
-    }
-
-    /// The curve with few digits, for transfer.
-    pub fn rounded(&self) -> Self {
-        // A millionth is invisible in pictures and labels.
-        let round = |change: &f64| (change * 1e6).round() / 1e6;
-        Self {
-            changes: self.changes.iter().map(round).collect(),
-        }
-    }
-
-    pub fn at(&self, gamma: Gamma) -> f64 {
-        let n = count(self.changes.len());
-        Weights::new(gamma, n).evoscore(self.changes.iter().copied())
+        self.evoscore(Gamma::ONE, convention)?;
+        let iterations = 1..=self.max_iterations as usize;
+        Some(Curve::new(iterations.map(after).collect::<Option<_>>()?))
     }
 }
 
@@ -184,15 +124,5 @@ mod tests {
             );
             assert!(head.ends_with(",evoscore_gamma_2.00"), "{head}");
         });
-    }
-
-    #[test]
-    fn few_digits_are_enough() {
-        let data = leaderboard(&[RunSpec::new("m", &[&[0.5], &[0.25], &[0.25]])]);
-        let exact = Curve::of(&data.entries[0], Convention::Paper).unwrap();
-        let json = serde_json::to_string(&exact.rounded()).unwrap();
-        assert_eq!(json, "[0.333333]");
-        let error = exact.at(Gamma::ONE) - exact.rounded().at(Gamma::ONE);
-        assert!(error.abs() < 1e-6);
     }
 }

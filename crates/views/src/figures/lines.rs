@@ -46,7 +46,7 @@ pub fn best_change(study: &Study) -> Lines {
         bin => format!("{}–{}", bin.from, bin.to),
     };
     Lines {
-        along: "turns".into(),
+        along: "iterations".into(),
         value: "Best change so far".into(),
         prefix: "turns".into(),
         steps: longest.iter().map(name).collect(),

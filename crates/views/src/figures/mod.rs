@@ -119,7 +119,7 @@ impl Figure {
                 "The mean number of iterations a task took; few may mean that it was solved early, or given up early."
             }
             Self::BestChange => {
-                "The best normalized change up to the end of each interval of turns, averaged over tasks: a line that flattens early belongs to a run that gains little from more turns."
+                "The best normalized change at the end of every four iterations, averaged over tasks: a line that flattens early belongs to a run that gains little from more iterations."
             }
             Self::EvoscoreGamma => {
                 "Further right, later iterations weigh more: a line that falls belongs to a run whose code gets harder to change, one that rises catches up, and where lines cross, the ranking depends on what you value."

@@ -33,8 +33,7 @@ pub struct RankLine {
 
 pub fn ranks(study: &Study) -> Ranks {
     let entries = study.data.entries.iter();
-    let curve =
-        |entry: &'_ Entry| Some((entry.run_id.clone(), Curve::of(entry, study.convention)?));
+    let curve = |entry: &'_ Entry| Some((entry.run_id.clone(), entry.curve(study.convention)?));
     let (run_ids, curves): (Vec<String>, Vec<Curve>) = entries.filter_map(curve).unzip();
     let mut by_run: HashMap<String, Vec<u32>> = HashMap::new();
     for gamma in gammas() {

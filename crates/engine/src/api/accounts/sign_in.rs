@@ -125,9 +125,7 @@ impl Engine {
             None => (String::new(), "unknown name".into()),
         };
         self.store.note_refusal(&who, &why, self.by()).await?;
-        Err(Error::Unauthenticated(
-            "name or password is wrong; mind capital letters".into(),
-        ))
+        Err(Error::Unauthenticated("wrong name or password".into()))
     }
 
     /// The credentials to verify a password against; none if the name is

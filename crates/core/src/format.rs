@@ -1,8 +1,8 @@
 //! Numbers as figures and pages write them: pure functions, so that server and
 //! browser write the same characters.
 
-use swe_ci_core::metrics::Gamma;
-use swe_ci_core::uncertainty::{Interval, RankInterval};
+use crate::metrics::Gamma;
+use crate::uncertainty::{Interval, RankInterval};
 
 /// "1.07".
 pub fn gamma(gamma: Gamma) -> String {
