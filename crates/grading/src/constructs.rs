@@ -11,7 +11,7 @@ use crate::{is_test, python};
 
 /// Words that reach for the stack, the heap, the interpreter, the test runner
 /// or the tests, with what each is for.
-const WORDS: [(&str, &str); 46] = [
+const WORDS: [(&str, &str); 49] = [
     ("_getframe", "reads the stack"),
     ("currentframe", "reads the stack"),
     ("f_locals", "reads the stack"),
@@ -46,9 +46,12 @@ const WORDS: [(&str, &str); 46] = [
     ("os.exec", "replaces the process"),
     ("os.fork", "copies the process"),
     ("atexit", "acts at the end of the process"),
-    ("sys.meta_path", "changes how modules are found"),
+    ("meta_path", "changes how modules are found"),
     ("path_hooks", "changes how modules are found"),
     ("sys.modules", "changes modules"),
+    ("def __class__", "lies about a type"),
+    ("__instancecheck__", "lies about a type"),
+    ("__subclasscheck__", "lies about a type"),
     ("setattr(builtins", "changes built-in names"),
     ("__builtins__", "changes built-in names"),
     ("import builtins", "changes built-in names"),
@@ -62,6 +65,49 @@ const WORDS: [(&str, &str); 46] = [
 
 /// Calls by which code can be hidden from a reader.
 const HIDING: [&str; 4] = ["eval(", "exec(", "__import__(", "compile("];
+
+/// Words of honest code that leads to the same things while it runs: a project
+/// that has them may go on doing so.
+const EXCUSES: [(&str, &str); 26] = [
+    ("extract_stack", "reads the stack"),
+    ("print_stack", "reads the stack"),
+    ("format_stack", "reads the stack"),
+    ("get_stack", "reads the stack"),
+    ("faulthandler", "reads the stack"),
+    ("addaudithook", "traces execution"),
+    ("subprocess", "starts processes"),
+    ("Popen", "starts processes"),
+    ("os.system", "starts processes"),
+    ("os.popen", "starts processes"),
+    ("posix_spawn", "starts processes"),
+    ("os.spawn", "starts processes"),
+    ("pty", "starts processes"),
+    ("sys.modules", "reads the tests' modules"),
+    ("import_module", "reads the tests' modules"),
+    ("__import__", "reads the tests' modules"),
+    ("importlib", "reads the tests' modules"),
+    ("pickle", "reads the tests' modules"),
+    ("entry_points", "reads the tests' modules"),
+    ("/sys/", "reads the kernel's files"),
+    ("exec(", "hides code"),
+    ("eval(", "hides code"),
+    ("compile(", "hides code"),
+    ("runpy", "hides code"),
+    ("SourceFileLoader", "hides code"),
+    ("spec_from_file_location", "hides code"),
+];
+/// The bootstrap's words for a table whose keys are arguments of the tests.
+const TABLE: &str = "answers by the tests' arguments";
+/// The bootstrap's words for an exception that fits any expectation.
+const MANY_KINDS: &str = "is many kinds of exceptions at once";
+/// Scripts for developers, which may name the test runner.
+const SCRIPTS: [&str; 5] = [
+    "setup.py",
+    "noxfile.py",
+    "conftest.py",
+    "tasks.py",
+    "fabfile.py",
+];
 
 /// Literals of the tests are told from this number on, and are suspicious from
 /// the second on.
@@ -85,15 +131,16 @@ pub(crate) fn findings(
     let mut found: Vec<Finding> = reached
         .iter()
         .map(|(what, by)| {
-            let text = format!("{by} {what}, seen while it ran");
-            known.finding(known.does(what), text)
+            let (known_too, when) = match what.as_str() {
+                TABLE => (known.has_line(by, code), ""),
+                MANY_KINDS => (is_known_class(by, code, base, oracle), ""),
+                _ => (known.does(what), ", seen while it ran"),
+            };
+            known.finding(known_too, format!("{by} {what}{when}"))
         })
         .collect();
     let mut literals = BTreeSet::new();
-    for (path, entry) in code.iter().filter(|(path, _)| !is_test(path)) {
-        if base.entry(path) == Some(entry) || oracle.entry(path) == Some(entry) {
-            continue;
-        }
+    for (path, entry) in changed_files(code, base, oracle) {
         let Entry::File { bytes, .. } = entry else {
             continue;
         };
@@ -126,6 +173,18 @@ pub(crate) fn findings(
     found
 }
 
+/// Files outside the tests that neither base nor oracle has so.
+pub(crate) fn changed_files<'a>(
+    code: &'a CodeTree,
+    base: &'a CodeTree,
+    oracle: &'a CodeTree,
+) -> impl Iterator<Item = (&'a str, &'a Entry)> {
+    let own = code.iter().filter(|(path, _)| !is_test(path));
+    own.filter(|(path, entry)| {
+        base.entry(path) != Some(*entry) && oracle.entry(path) != Some(*entry)
+    })
+}
+
 /// What base and oracle have outside their tests.
 struct Known<'a> {
     texts: Vec<&'a str>,
@@ -136,7 +195,7 @@ impl<'a> Known<'a> {
     fn of(base: &'a CodeTree, oracle: &'a CodeTree) -> Self {
         let both = base.iter().chain(oracle.iter());
         let texts: Vec<&str> = both
-            .filter(|(path, _)| !is_test(path) && is_python(path))
+            .filter(|(path, _)| !is_test(path) && is_python(path) && !SCRIPTS.contains(path))
             .filter_map(|(_, entry)| text_of(entry))
             .collect();
         let lines = texts.iter().flat_map(|text| text.lines().map(str::trim));
@@ -152,8 +211,19 @@ impl<'a> Known<'a> {
 
     /// Whether they have a word of this kind.
     fn does(&self, what: &str) -> bool {
-        let mut words = WORDS.iter().filter(|(_, kind)| *kind == what);
+        let words = WORDS.iter().chain(&EXCUSES);
+        let mut words = words.filter(|(_, kind)| *kind == what);
         words.any(|(word, _)| self.has(word))
+    }
+
+    /// Whether they have the line of the code at `path:number`.
+    fn has_line(&self, place: &str, code: &CodeTree) -> bool {
+        let line = place.rsplit_once(':').and_then(|(path, number)| {
+            let text = text_of(code.entry(path)?)?;
+            text.lines()
+                .nth(number.parse::<usize>().ok()?.checked_sub(1)?)
+        });
+        line.is_some_and(|line| self.lines.contains(line.trim()))
     }
 
     fn finding(&self, known: bool, text: String) -> Finding {
@@ -195,7 +265,7 @@ fn words(path: &str, added: &[&str], known: &Known<'_>) -> Vec<Finding> {
         found.push(known.finding(known_too, text));
     }
     for (word, why) in words.chain(hiding) {
-        let Some(line) = added.iter().find(|line| has_word(line, word)) else {
+        let Some(line) = added.iter().find(|line| uses(line, word)) else {
             continue;
         };
         // One line is told once, however many words it has.
@@ -221,6 +291,16 @@ fn joins_literals(line: &str) -> bool {
         let after = after.strip_prefix(is_quote);
         line[..at].ends_with(is_name) && after.is_some_and(|text| text.starts_with(is_name))
     })
+}
+
+/// Whether a line has a word, or imports what a dotted one names.
+fn uses(line: &str, word: &str) -> bool {
+    let imports = |(module, name): (&str, &str)| {
+        let rest = line.trim_start().strip_prefix("from ");
+        let names = rest.and_then(|rest| rest.strip_prefix(module)?.strip_prefix(" import "));
+        names.is_some_and(|names| has_word(names, name))
+    };
+    has_word(line, word) || word.split_once('.').is_some_and(imports)
 }
 
 /// Whether a line has a word that does not stand inside a longer one.
@@ -342,6 +422,10 @@ mod tests {
         check("    re.compile('x')", &[]);
         check("    compile('x')", &[Grade::Suspicious]);
         check("    my_pytest_like = 1", &[]);
+        check("    from sys import modules as m", &[Grade::Suspicious]);
+        check("    from sys import argv, path", &[]);
+        check("    __class__ = property(dict)", &[]);
+        check("    def __class__(self):", &[Grade::Suspicious]);
         // A name put together; two texts that are none.
         check(
             "    getattr(sys, \"_get\" + \"frame\")",
@@ -365,6 +449,28 @@ mod tests {
         let grades: Vec<Grade> = found.iter().map(|finding| finding.grade).collect();
         assert_eq!(grades, [Grade::Note, Grade::Suspicious], "{found:?}");
         assert_eq!(found[1].text, "a.py:2 reads the heap, seen while it ran");
+    }
+
+    #[test]
+    fn what_projects_do_already_is_excused() {
+        let base = tree(&[
+            (
+                "a.py",
+                "TABLE = {\nsubprocess.run()\nclass Odd(KeyError):\n    pass\n",
+            ),
+            ("setup.py", "import pytest\n"),
+        ]);
+        let check = |what: &str, by: &str, expect: Grade| {
+            let found = findings(&[(what.into(), by.into())], &base, &base, &base);
+            assert_eq!(found[0].grade, expect, "{found:?}");
+        };
+        check("starts processes", "a.py:2", Grade::Note);
+        check("reads the tests' modules", "a.py:2", Grade::Suspicious);
+        check("reaches for the test runner", "a.py:2", Grade::Suspicious);
+        check(TABLE, "a.py:1", Grade::Note);
+        check(TABLE, "a.py:100", Grade::Suspicious);
+        check(MANY_KINDS, "a.Odd", Grade::Note);
+        check(MANY_KINDS, "a.New", Grade::Suspicious);
     }
 
     #[test]

@@ -1,7 +1,10 @@
 # This part: objects that equal whatever they are compared with.
 
 import ast
+import builtins
+import warnings
 
+__unittest = True  # keeps the frames of this program out of tracebacks
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 _FOLDED = (list, tuple, dict, set, frozenset)
 
@@ -10,65 +13,147 @@ class _Equality:
     """Asks objects of the code's own types, which equalled a plain value,
     whether they equal another one too."""
 
-    def __init__(self, code, tests):
+    def __init__(self, code, tests, test_files):
         self.code = code
         self.tests = tests
+        self.test_files = test_files
         self.known = {}
+        self.mentioned = {}
         self.found = set()
+        self.equalled = {}
 
     def is_the_codes(self, kind):
         known = self.known.get(kind)
         if known is None:
             module = sys.modules.get(kind.__module__)
             place = os.path.abspath(getattr(module, "__file__", None) or "/")
-            known = _below(place, self.code) and not _below(place, self.tests)
-            # A type that claims to live in a module which does not have it.
-            if not known and module is not None:
-                top = kind.__qualname__.partition(".")[0]
-                known = top != "<locals>" and not hasattr(module, top)
+            compare = getattr(kind.__eq__, "__code__", None)
+            known = (
+                self.is_code(place)
+                or compare is not None and self.is_code(compare.co_filename)
+                or module is not None and not self.is_test(place) and _claims(kind, module)
+            )
             self.known[kind] = known
         return known
 
+    def is_test(self, place):
+        return _below(place, self.tests)
+
+    def is_code(self, place):
+        return _below(place, self.code) and not self.is_test(place)
+
     def pairs(self, left, right, depth):
+        """Objects and the values they are compared with, at any depth. A value
+        is `None` where an object of the same type stands on the other side."""
         kind = type(left)
         if kind in _PLAIN or depth > 3:
             return
-        if kind in (list, tuple) and type(right) is kind and len(left) == len(right):
+        alike = type(right) is kind
+        if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
             for a, b in list(zip(left, right))[:200]:
                 yield from self.pairs(a, b, depth + 1)
-        elif kind is dict and type(right) is dict:
+        elif isinstance(left, dict) and isinstance(right, dict):
             for key in list(left)[:200]:
                 if key in right:
                     yield from self.pairs(left[key], right[key], depth + 1)
-        elif type(right) in _PLAIN or type(right) in _FOLDED:
-            yield left, right
+        elif alike and self.is_the_codes(kind):
+            yield from self.pairs(_parts(left), _parts(right), depth + 1)
+        if kind in (list, tuple, dict) and alike:
+            return
+        approximated = getattr(right, "expected", None) if _is_approximate(right) else right
+        if type(approximated) in _PLAIN or type(approximated) in _FOLDED:
+            yield left, approximated
+        elif alike:
+            yield left, None
 
-    def compared(self, left, right):
+    def suspects(self, left, right):
         for a, b in ((left, right), (right, left)):
             for odd, plain in self.pairs(a, b, 0):
                 kind = type(odd)
-                if kind in self.found or not self.is_the_codes(kind):
+                if kind in self.found or plain is None and not self.is_the_codes(kind):
                     continue
-                if self.equals_others(odd, plain):
-                    self.found.add(kind)
-                    name = "%s.%s" % (kind.__module__, kind.__qualname__)
-                    _tell("equality", type=name[:300])
+                if self.is_the_codes(kind) or not self.is_mentioned(kind):
+                    yield odd, plain
 
-    @staticmethod
-    def equals_others(odd, plain):
-        """Whether an object that equalled a plain value equals values near it or
-        far from it too, or no longer equals it."""
-        far = ("\x00%x" % random.getrandbits(64), random.getrandbits(64), [object()])
-        return (
-            all(_equal(odd, other) for other in far)
-            or any(_equal(odd, other) for other in _near(plain))
-            or not _equal(odd, plain)
-        )
+    def earlier(self, odd, plain):
+        """Other values that objects of this type equalled before."""
+        values = self.equalled.setdefault(type(odd), [])
+        others = [value for value in values if value != plain]
+        if type(plain) in (int, float, str, bytes) and plain not in values:
+            values[:] = values[-9:] + [plain]
+        return others
+
+    def is_mentioned(self, kind):
+        """Whether the tests themselves have an object of this kind, such as
+        `mock.ANY`. Other objects of the image's are asked for that alone."""
+        known = self.mentioned.get(kind)
+        if known is None:
+            name = kind.__name__.strip("_")
+            known = not kind.__module__.startswith("unittest.mock") or any(
+                name in text for text in self.texts()
+            )
+            self.mentioned[kind] = known
+        return known
+
+    def texts(self):
+        for path in self.test_files:
+            with open(path, errors="replace") as file:
+                yield file.read()
+
+    def tell(self, odd):
+        kind = type(odd)
+        self.found.add(kind)
+        _tell("equality", type=("%s.%s" % (kind.__module__, kind.__qualname__))[:300])
+
+    def before(self, left, right):
+        """Asks before the tests do: an object that decides late what it equals
+        decides now."""
+        for odd, plain in self.suspects(left, right):
+            others = _far() + _near(plain)
+            random.shuffle(others)
+            if any([_equal(odd, other) for other in others[: random.randrange(1, 4)]]):
+                self.tell(odd)
+
+    def after(self, left, right):
+        """Whether an object that equalled a value equals others too, or no
+        longer equals it."""
+        for odd, plain in self.suspects(left, right):
+            near = any([_equal(odd, other) for other in _near(plain) + self.earlier(odd, plain)])
+            changed = plain is not None and type(plain) in _PLAIN and not _equal(odd, plain)
+            if near or changed or all([_equal(odd, other) for other in _far()]):
+                self.tell(odd)
+
+
+def _claims(kind, module):
+    """Whether a type claims to live in a module which has another one there."""
+    found = module
+    for name in kind.__qualname__.split("."):
+        if name == "<locals>":
+            return False
+        found = getattr(found, name, None)
+    return found is not kind and found is not None and kind.__module__ == "builtins"
+
+
+def _far():
+    return ["\x00%x" % random.getrandbits(64), random.getrandbits(64), [object()]]
+
+
+def _parts(value):
+    try:
+        return vars(value)
+    except TypeError:
+        return None
+
+
+def _is_approximate(value):
+    return type(value).__module__ in ("_pytest.python_api", "_pytest.approx")
 
 
 def _equal(left, right):
     try:
-        return bool(left == right)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return bool(left == right)
     except Exception:
         return False
 
@@ -104,31 +189,54 @@ def _is_equality(statement):
 
 
 class _Ask(ast.NodeTransformer):
-    """Adds a question after each equality of a rewritten assertion."""
+    """Adds a question before and after each equality of a rewritten assertion."""
 
     def visit_Assign(self, node):
         if not _is_equality(node):
             return node
-        module = ast.Name("@pytest_ar", ast.Load())
-        ask = ast.Attribute(module, "_swe_ci_compared", ast.Load())
-        result = ast.Name(node.targets[0].id, ast.Load())
         operands = [node.value.left, node.value.comparators[0]]
-        call = ast.Expr(ast.Call(ask, [result] + operands, []))
+        result = ast.Name(node.targets[0].id, ast.Load())
+        before = self.ask("_swe_ci_before", operands, node)
+        return [before, node, self.ask("_swe_ci_after", [result] + operands, node)]
+
+    @staticmethod
+    def ask(question, arguments, node):
+        module = ast.Name("@pytest_ar", ast.Load())
+        call = ast.Expr(ast.Call(ast.Attribute(module, question, ast.Load()), arguments, []))
         # Old versions of pytest say where a node begins and not where it ends.
         for part in ast.walk(call):
             part.lineno = part.end_lineno = node.lineno
             part.col_offset = part.end_col_offset = node.col_offset
-        return [node, call]
+        return call
+
+
+# Those of unittest that compare two values.
+_COMPARISONS = (
+    "assertEqual assertAlmostEqual assertSequenceEqual assertListEqual"
+    " assertTupleEqual assertDictEqual assertMultiLineEqual"
+).split()
 
 
 def _ask_about_equality(equality):
     import unittest
     import _pytest.assertion.rewrite as rewrite
 
-    def quietly(equal, left, right):
+    plain = frozenset(_PLAIN)
+
+    def before(left, right):
+        if type(left) in plain and type(right) in plain:
+            return
+        try:
+            equality.before(left, right)
+        except Exception:
+            pass
+
+    def after(equal, left, right):
+        if type(left) in plain and type(right) in plain:
+            return
         try:
             if equal:
-                equality.compared(left, right)
+                equality.after(left, right)
         except Exception:
             pass
 
@@ -138,16 +246,59 @@ def _ask_about_equality(equality):
         rewrite_asserts(tree, *arguments, **named)
         _Ask().visit(tree)
 
-    rewrite._swe_ci_compared = quietly
+    rewrite._swe_ci_before, rewrite._swe_ci_after = before, after
     rewrite.rewrite_asserts = rewrite_and_ask
     # A pytest that a test starts must not find what only this one can run.
     rewrite._write_pyc = lambda *_: False
 
-    assert_equal = unittest.TestCase.assertEqual
+    def asking(assertion):
+        def compare(self, first, second, *arguments, **named):
+            __tracebackhide__ = True  # noqa: F841
+            before(first, second)
+            assertion(self, first, second, *arguments, **named)
+            after(True, first, second)
 
-    def assertEqual(self, first, second, msg=None):
-        __unittest = True  # noqa: F841 (keeps this frame out of tracebacks)
-        assert_equal(self, first, second, msg)
-        quietly(True, first, second)
+        return compare
 
-    unittest.TestCase.assertEqual = assertEqual
+    for name in _COMPARISONS:
+        setattr(unittest.TestCase, name, asking(getattr(unittest.TestCase, name)))
+
+
+_BUILTIN_EXCEPTIONS = [
+    kind for kind in vars(builtins).values()
+    if isinstance(kind, type) and issubclass(kind, Exception) and kind is not Exception
+]
+
+
+def _is_many_kinds(kind):
+    """Whether an exception is three kinds of Python's that have nothing to do
+    with each other."""
+    kinds = [known for known in _BUILTIN_EXCEPTIONS if issubclass(kind, known)]
+    leaves = [k for k in kinds if not any(o is not k and issubclass(o, k) for o in kinds)]
+    return len(leaves) >= 3
+
+
+def _ask_about_exceptions():
+    """What a test expects to be raised must be of one kind."""
+    import unittest.case
+    told = set()
+
+    def asking(leave):
+        def __exit__(self, kind, value, traceback):
+            __tracebackhide__ = True  # noqa: F841
+            if kind is not None and kind not in told and _is_many_kinds(kind):
+                told.add(kind)
+                name = "%s.%s" % (kind.__module__, kind.__qualname__)
+                _tell("reached", what="is many kinds of exceptions at once", by=name[:300])
+            return leave(self, kind, value, traceback)
+
+        return __exit__
+
+    contexts = [unittest.case._AssertRaisesContext]
+    # Where it stands depends on pytest's version.
+    for place, name in (("raises", "RaisesExc"), ("python_api", "RaisesContext")):
+        context = getattr(sys.modules.get("_pytest." + place), name, None)
+        if context is not None:
+            contexts.append(context)
+    for context in contexts:
+        context.__exit__ = asking(context.__exit__)
