@@ -5,36 +5,36 @@ import builtins
 import warnings
 
 __unittest = True  # keeps the frames of this program out of tracebacks
-_PLAIN = (int, float, complex, str, bytes, bool, type(None))
-_FOLDED = (list, tuple, dict, set, frozenset)
+# By identity, here and below: a metaclass may say what its types equal.
+_PLAIN = {id(kind) for kind in (int, float, complex, str, bytes, bool, type(None))}
+_FOLDED = {id(kind) for kind in (list, tuple, dict, set, frozenset)}
 
 
 class _Equality:
-    """Asks objects of the code's own types, which equalled a plain value,
-    whether they equal another one too."""
+    """Asks objects of the code's own types, before and after they are compared,
+    whether they equal other values too."""
 
     def __init__(self, code, tests, test_files):
         self.code = code
         self.tests = tests
         self.test_files = test_files
         self.known = {}
-        self.mentioned = {}
-        self.found = set()
+        self.found = {}
         self.equalled = {}
 
     def is_the_codes(self, kind):
-        known = self.known.get(kind)
+        known = self.known.get(id(kind))
         if known is None:
-            module = sys.modules.get(kind.__module__)
+            module = sys.modules.get(_own(kind, "__module__"))
             place = os.path.abspath(getattr(module, "__file__", None) or "/")
-            compare = getattr(kind.__eq__, "__code__", None)
-            known = (
+            compare = getattr(_own(kind, "__eq__"), "__code__", None)
+            codes = (
                 self.is_code(place)
                 or compare is not None and self.is_code(compare.co_filename)
                 or module is not None and not self.is_test(place) and _claims(kind, module)
             )
-            self.known[kind] = known
-        return known
+            known = self.known[id(kind)] = (kind, codes)
+        return known[1]
 
     def is_test(self, place):
         return _below(place, self.tests)
@@ -46,54 +46,53 @@ class _Equality:
         """Objects and the values they are compared with, at any depth. A value
         is `None` where an object of the same type stands on the other side."""
         kind = type(left)
-        if kind in _PLAIN or depth > 3:
+        if id(kind) in _PLAIN or depth > 3:
             return
         alike = type(right) is kind
+        if not (alike and id(kind) in _FOLDED):
+            value = getattr(right, "expected", None) if _is_approximate(right) else right
+            if id(type(value)) in _PLAIN or id(type(value)) in _FOLDED:
+                yield left, value
+            elif alike:
+                yield left, None
         if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
-            for a, b in list(zip(left, right))[:200]:
-                yield from self.pairs(a, b, depth + 1)
+            inside = list(zip(left, right))
         elif isinstance(left, dict) and isinstance(right, dict):
-            for key in list(left)[:200]:
-                if key in right:
-                    yield from self.pairs(left[key], right[key], depth + 1)
+            inside = [(left[key], right[key]) for key in list(left)[:200] if key in right]
         elif alike and self.is_the_codes(kind):
-            yield from self.pairs(_parts(left), _parts(right), depth + 1)
-        if kind in (list, tuple, dict) and alike:
+            inside = [(_parts(left), _parts(right))]
+        else:
             return
-        approximated = getattr(right, "expected", None) if _is_approximate(right) else right
-        if type(approximated) in _PLAIN or type(approximated) in _FOLDED:
-            yield left, approximated
-        elif alike:
-            yield left, None
+        for a, b in inside[:200]:
+            yield from self.pairs(a, b, depth + 1)
 
     def suspects(self, left, right):
         for a, b in ((left, right), (right, left)):
             for odd, plain in self.pairs(a, b, 0):
                 kind = type(odd)
-                if kind in self.found or plain is None and not self.is_the_codes(kind):
+                if id(kind) in self.found or plain is None and not self.is_the_codes(kind):
                     continue
                 if self.is_the_codes(kind) or not self.is_mentioned(kind):
                     yield odd, plain
 
     def earlier(self, odd, plain):
-        """Other values that objects of this type equalled before."""
-        values = self.equalled.setdefault(type(odd), [])
+        """Other numbers that objects of this type equalled before. Words may
+        differ and mean the same."""
+        if type(plain) not in (int, float):
+            return []
+        values = self.equalled.setdefault(id(type(odd)), [])
         others = [value for value in values if value != plain]
-        if type(plain) in (int, float, str, bytes) and plain not in values:
+        if plain not in values:
             values[:] = values[-9:] + [plain]
         return others
 
     def is_mentioned(self, kind):
         """Whether the tests themselves have an object of this kind, such as
         `mock.ANY`. Other objects of the image's are asked for that alone."""
-        known = self.mentioned.get(kind)
-        if known is None:
-            name = kind.__name__.strip("_")
-            known = not kind.__module__.startswith("unittest.mock") or any(
-                name in text for text in self.texts()
-            )
-            self.mentioned[kind] = known
-        return known
+        if not str(_own(kind, "__module__")).startswith("unittest.mock"):
+            return True
+        name = _own(kind, "__name__").strip("_")
+        return any(name in text for text in self.texts())
 
     def texts(self):
         for path in self.test_files:
@@ -102,8 +101,9 @@ class _Equality:
 
     def tell(self, odd):
         kind = type(odd)
-        self.found.add(kind)
-        _tell("equality", type=("%s.%s" % (kind.__module__, kind.__qualname__))[:300])
+        self.found[id(kind)] = kind
+        name = "%s.%s" % (_own(kind, "__module__"), _own(kind, "__qualname__"))
+        _tell("equality", type=name[:300])
 
     def before(self, left, right):
         """Asks before the tests do: an object that decides late what it equals
@@ -119,7 +119,7 @@ class _Equality:
         longer equals it."""
         for odd, plain in self.suspects(left, right):
             near = any([_equal(odd, other) for other in _near(plain) + self.earlier(odd, plain)])
-            changed = plain is not None and type(plain) in _PLAIN and not _equal(odd, plain)
+            changed = plain is not None and id(type(plain)) in _PLAIN and not _equal(odd, plain)
             if near or changed or all([_equal(odd, other) for other in _far()]):
                 self.tell(odd)
 
@@ -127,11 +127,16 @@ class _Equality:
 def _claims(kind, module):
     """Whether a type claims to live in a module which has another one there."""
     found = module
-    for name in kind.__qualname__.split("."):
+    for name in _own(kind, "__qualname__").split("."):
         if name == "<locals>":
             return False
         found = getattr(found, name, None)
-    return found is not kind and found is not None and kind.__module__ == "builtins"
+    return found is not kind and found is not None and _own(kind, "__module__") == "builtins"
+
+
+def _own(kind, name):
+    """An attribute of a type, whatever its metaclass says."""
+    return type.__getattribute__(kind, name)
 
 
 def _far():
@@ -221,10 +226,10 @@ def _ask_about_equality(equality):
     import unittest
     import _pytest.assertion.rewrite as rewrite
 
-    plain = frozenset(_PLAIN)
+    plain = _PLAIN
 
     def before(left, right):
-        if type(left) in plain and type(right) in plain:
+        if id(type(left)) in plain and id(type(right)) in plain:
             return
         try:
             equality.before(left, right)
@@ -232,7 +237,7 @@ def _ask_about_equality(equality):
             pass
 
     def after(equal, left, right):
-        if type(left) in plain and type(right) in plain:
+        if id(type(left)) in plain and id(type(right)) in plain:
             return
         try:
             if equal:
@@ -264,10 +269,12 @@ def _ask_about_equality(equality):
         setattr(unittest.TestCase, name, asking(getattr(unittest.TestCase, name)))
 
 
-_BUILTIN_EXCEPTIONS = [
-    kind for kind in vars(builtins).values()
+# Some stand there under several names.
+_BUILTIN_EXCEPTIONS = {
+    kind
+    for kind in vars(builtins).values()
     if isinstance(kind, type) and issubclass(kind, Exception) and kind is not Exception
-]
+}
 
 
 def _is_many_kinds(kind):

@@ -9,7 +9,6 @@ _RUNNER = ("_pytest", "pytest", "pluggy")
 _DETOURS = {
     "_posixsubprocess": ("starts processes", {"fork_exec"}),
     "faulthandler": ("reads the stack", {"dump_traceback", "dump_traceback_later", "register"}),
-    "linecache": ("reads the tests", {"cache"}),
 }
 
 
