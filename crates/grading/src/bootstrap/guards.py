@@ -20,7 +20,7 @@ def _guarded(asked, what, names=None):
     def matters(name):
         if names is not None:
             return name in names
-        return name == "__dict__" or not name.startswith("__")
+        return name in ("__dict__", "__file__") or not name.startswith("__")
 
     class Module(kind):
         def __getattribute__(self, name):

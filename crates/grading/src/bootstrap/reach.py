@@ -2,6 +2,7 @@
 # whatever name or detour the code uses, and a hook cannot be taken back.
 
 import _thread
+import re
 import types
 
 _REACHES = {
@@ -62,7 +63,10 @@ _SHOWS_LINES = {
     "logging/__init__.py": None,
 }
 _BY_ANY_FUNCTION = {"reads the tests", "reads the kernel's files", "hides code"}
+# These of `inspect` look at all modules, for their files alone.
+_ONLY_FILES = {"getmodule", "getfile"}
 _CHECK_EVERY = 64  # events
+_OWN_NAME = r"(?<!dirname\()(?<!abspath\()(?<!realpath\()(?<!Path\()\b__file__\b"
 
 
 def _reached(code, tests, test_files):
@@ -73,7 +77,7 @@ def _reached(code, tests, test_files):
     importers = [vars(sys.modules[name]) for name in ("_frozen_importlib", "_frozen_importlib_external")]
     handed_on, shows_lines = dict(_HANDED_ON), dict(_SHOWS_LINES)
     own, tell, told = globals(), _tell, set()
-    any_function = frozenset(_BY_ANY_FUNCTION)
+    any_function, only_files = frozenset(_BY_ANY_FUNCTION), frozenset(_ONLY_FILES)
 
     def has(functions_of, name, function):
         functions = functions_of.get(name, ())
@@ -97,6 +101,8 @@ def _reached(code, tests, test_files):
         function = frame.f_code.co_name
         if what in any_function:
             return not has(shows_lines, name, function)
+        if what == "reads the tests' modules" and function in only_files:
+            return False
         return has(handed_on, name, function)
 
     def asked(what, frame):
@@ -263,9 +269,16 @@ class _TestFiles:
                 for name in python:
                     path = os.path.join(folder, name)
                     self.known[path] = self.digest(path)
-                    if os.path.getsize(path):
+                    if os.path.getsize(path) and not self.gives_itself(path):
                         self.places.add(self.place(path))
         self.told = set()
+
+    @staticmethod
+    def gives_itself(path):
+        """Whether the tests in a file let the code read that file: they have its
+        name for more than finding its folder."""
+        with open(path, errors="replace") as file:
+            return re.search(_OWN_NAME, file.read()) is not None
 
     @staticmethod
     def place(path, stat=os.stat):

@@ -45,15 +45,16 @@ class _Tables(ast.NodeVisitor):
             if key is not None:
                 arguments = key[0] if isinstance(key[0], tuple) else key
                 entries.append((arguments, _constant(value)))
-        self.found.append((node.lineno, entries))
+        if entries:
+            self.found.append((next(key for key in node.keys if key).lineno, entries))
         self.generic_visit(node)
 
     def visit_FunctionDef(self, node):
         conditions = [n for n in ast.walk(node) if isinstance(n, (ast.If, ast.IfExp))]
-        compared = [(_compared(condition.test), None) for condition in conditions]
-        several = [entry for entry in compared if entry[0] and len(entry[0]) > 1]
+        compared = [(_compared(condition.test), condition.lineno) for condition in conditions]
+        several = [(entry, line) for entry, line in compared if entry and len(entry) > 1]
         if several:
-            self.found.append((node.lineno, several))
+            self.found.append((several[0][1], [(entry, None) for entry, _ in several]))
         self.generic_visit(node)
 
     visit_AsyncFunctionDef = visit_FunctionDef
