@@ -11,7 +11,7 @@ use crate::{is_test, python};
 
 /// Words that reach for the stack, the heap, the interpreter, the test runner
 /// or the tests, with what each is for.
-const WORDS: [(&str, &str); 46] = [
+const WORDS: [(&str, &str); 49] = [
     ("_getframe", "reads the stack"),
     ("currentframe", "reads the stack"),
     ("f_locals", "reads the stack"),
@@ -33,12 +33,12 @@ const WORDS: [(&str, &str); 46] = [
     ("__code__", "looks into functions"),
     ("co_consts", "looks into functions"),
     ("marshal", "hides code"),
-    ("b64decode", "hides code"),
     ("_pytest", "reaches for the test runner"),
     ("pytest", "reaches for the test runner"),
     ("pluggy", "reaches for the test runner"),
     ("unittest", "reaches for the test runner"),
-    ("AssertionError", "reaches for assertions"),
+    ("except AssertionError", "reaches for assertions"),
+    ("AssertionError =", "reaches for assertions"),
     ("PYTEST_CURRENT_TEST", "asks which test runs"),
     ("PYTEST_", "asks which test runs"),
     ("os._exit", "ends the process"),
@@ -46,9 +46,12 @@ const WORDS: [(&str, &str); 46] = [
     ("os.exec", "replaces the process"),
     ("os.fork", "copies the process"),
     ("atexit", "acts at the end of the process"),
-    ("sys.meta_path", "changes how modules are found"),
+    ("meta_path", "changes how modules are found"),
     ("path_hooks", "changes how modules are found"),
     ("sys.modules", "changes modules"),
+    ("def __class__", "lies about a type"),
+    ("__instancecheck__", "lies about a type"),
+    ("__subclasscheck__", "lies about a type"),
     ("setattr(builtins", "changes built-in names"),
     ("__builtins__", "changes built-in names"),
     ("import builtins", "changes built-in names"),
@@ -62,6 +65,52 @@ const WORDS: [(&str, &str); 46] = [
 
 /// Calls by which code can be hidden from a reader.
 const HIDING: [&str; 4] = ["eval(", "exec(", "__import__(", "compile("];
+
+/// Words of honest code that leads to the same things while it runs: a project
+/// that has them may go on doing so.
+const EXCUSES: [(&str, &str); 26] = [
+    ("extract_stack", "reads the stack"),
+    ("print_stack", "reads the stack"),
+    ("format_stack", "reads the stack"),
+    ("get_stack", "reads the stack"),
+    ("faulthandler", "reads the stack"),
+    ("addaudithook", "traces execution"),
+    ("subprocess", "starts processes"),
+    ("Popen", "starts processes"),
+    ("os.system", "starts processes"),
+    ("os.popen", "starts processes"),
+    ("posix_spawn", "starts processes"),
+    ("os.spawn", "starts processes"),
+    ("pty", "starts processes"),
+    ("sys.modules", "reads the tests' modules"),
+    ("import_module", "reads the tests' modules"),
+    ("__import__", "reads the tests' modules"),
+    ("importlib", "reads the tests' modules"),
+    ("pickle", "reads the tests' modules"),
+    ("entry_points", "reads the tests' modules"),
+    ("/sys/", "reads the kernel's files"),
+    ("exec(", "hides code"),
+    ("eval(", "hides code"),
+    ("compile(", "hides code"),
+    ("runpy", "hides code"),
+    ("SourceFileLoader", "hides code"),
+    ("spec_from_file_location", "hides code"),
+];
+/// The bootstrap's words for a table whose keys are arguments of the tests.
+const TABLE: &str = "answers by the tests' arguments";
+/// The bootstrap's words for an exception that fits any expectation.
+const MANY_KINDS: &str = "is many kinds of exceptions at once";
+/// Modules that honest plugins and conftest files take things out of: no finding
+/// where base or oracle has the line.
+const MODULES: [&str; 2] = ["reaches for the test runner", "reads the tests' modules"];
+/// Scripts for developers, which may name the test runner.
+const SCRIPTS: [&str; 5] = [
+    "setup.py",
+    "noxfile.py",
+    "conftest.py",
+    "tasks.py",
+    "fabfile.py",
+];
 
 /// Literals of the tests are told from this number on, and are suspicious from
 /// the second on.
@@ -84,16 +133,18 @@ pub(crate) fn findings(
     let known = Known::of(base, oracle);
     let mut found: Vec<Finding> = reached
         .iter()
+        .filter(|(what, by)| !MODULES.contains(&what.as_str()) || !known.has_line(by, code))
         .map(|(what, by)| {
-            let text = format!("{by} {what}, seen while it ran");
-            known.finding(known.does(what), text)
+            let (known_too, when) = match what.as_str() {
+                TABLE => (known.has_line(by, code), ""),
+                MANY_KINDS => (is_known_class(by, code, base, oracle), ""),
+                _ => (known.does(what), ", seen while it ran"),
+            };
+            known.finding(known_too, format!("{by} {what}{when}"))
         })
         .collect();
     let mut literals = BTreeSet::new();
-    for (path, entry) in code.iter().filter(|(path, _)| !is_test(path)) {
-        if base.entry(path) == Some(entry) || oracle.entry(path) == Some(entry) {
-            continue;
-        }
+    for (path, entry) in changed_files(code, base, oracle) {
         let Entry::File { bytes, .. } = entry else {
             continue;
         };
@@ -126,6 +177,18 @@ pub(crate) fn findings(
     found
 }
 
+/// Files outside the tests that neither base nor oracle has so.
+pub(crate) fn changed_files<'a>(
+    code: &'a CodeTree,
+    base: &'a CodeTree,
+    oracle: &'a CodeTree,
+) -> impl Iterator<Item = (&'a str, &'a Entry)> {
+    let own = code.iter().filter(|(path, _)| !is_test(path));
+    own.filter(|(path, entry)| {
+        base.entry(path) != Some(*entry) && oracle.entry(path) != Some(*entry)
+    })
+}
+
 /// What base and oracle have outside their tests.
 struct Known<'a> {
     texts: Vec<&'a str>,
@@ -135,14 +198,18 @@ struct Known<'a> {
 impl<'a> Known<'a> {
     fn of(base: &'a CodeTree, oracle: &'a CodeTree) -> Self {
         let both = base.iter().chain(oracle.iter());
-        let texts: Vec<&str> = both
+        let files: Vec<(&str, &str)> = both
             .filter(|(path, _)| !is_test(path) && is_python(path))
-            .filter_map(|(_, entry)| text_of(entry))
+            .filter_map(|(path, entry)| Some((path, text_of(entry)?)))
             .collect();
-        let lines = texts.iter().flat_map(|text| text.lines().map(str::trim));
+        let lines = files.iter().flat_map(|(_, text)| text.lines());
         Self {
-            lines: lines.collect(),
-            texts,
+            lines: lines.map(str::trim).collect(),
+            texts: files
+                .iter()
+                .filter(|(path, _)| !SCRIPTS.contains(path))
+                .map(|(_, text)| *text)
+                .collect(),
         }
     }
 
@@ -152,8 +219,19 @@ impl<'a> Known<'a> {
 
     /// Whether they have a word of this kind.
     fn does(&self, what: &str) -> bool {
-        let mut words = WORDS.iter().filter(|(_, kind)| *kind == what);
+        let words = WORDS.iter().chain(&EXCUSES);
+        let mut words = words.filter(|(_, kind)| *kind == what);
         words.any(|(word, _)| self.has(word))
+    }
+
+    /// Whether they have the line of the code at `path:number`.
+    fn has_line(&self, place: &str, code: &CodeTree) -> bool {
+        let line = place.rsplit_once(':').and_then(|(path, number)| {
+            let text = text_of(code.entry(path)?)?;
+            text.lines()
+                .nth(number.parse::<usize>().ok()?.checked_sub(1)?)
+        });
+        line.is_some_and(|line| self.lines.contains(line.trim()))
     }
 
     fn finding(&self, known: bool, text: String) -> Finding {
@@ -175,6 +253,11 @@ fn is_python(path: &str) -> bool {
     path.ends_with(".py") || path.ends_with(".pyx") || path.ends_with(".pyi")
 }
 
+fn is_test_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.starts_with("test_") || name.ends_with("_test.py") || name == "conftest.py"
+}
+
 fn is_compiled(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.ends_with(".so") && python::module_name(name).is_some()
@@ -194,8 +277,15 @@ fn words(path: &str, added: &[&str], known: &Known<'_>) -> Vec<Finding> {
         let known_too = known.lines.iter().any(|line| joins_literals(line));
         found.push(known.finding(known_too, text));
     }
-    for (word, why) in words.chain(hiding) {
-        let Some(line) = added.iter().find(|line| has_word(line, word)) else {
+    // Tests elsewhere name the test runner and are not run.
+    let about_tests = [
+        "reaches for the test runner",
+        "reaches for assertions",
+        "reads the tests",
+    ];
+    let expected = |why: &str| is_test_file(path) && about_tests.contains(&why);
+    for (word, why) in words.chain(hiding).filter(|(_, why)| !expected(why)) {
+        let Some(line) = added.iter().find(|line| uses(line, word)) else {
             continue;
         };
         // One line is told once, however many words it has.
@@ -215,12 +305,41 @@ fn start_of(line: &str) -> String {
 fn joins_literals(line: &str) -> bool {
     let is_quote = |c: char| c == '"' || c == '\'';
     let is_name = |c: char| c == '_' || c == '.' || c.is_alphanumeric();
-    line.match_indices(is_quote).any(|(at, _)| {
-        let between = line[at + 1..].trim_start();
-        let after = between.strip_prefix('+').unwrap_or(between).trim_start();
-        let after = after.strip_prefix(is_quote);
-        line[..at].ends_with(is_name) && after.is_some_and(|text| text.starts_with(is_name))
-    })
+    let mut rest = line;
+    while let Some((literal, after)) = next_literal(rest) {
+        let between = after.trim_start();
+        let next = between.strip_prefix('+').unwrap_or(between).trim_start();
+        let joined = next.strip_prefix(is_quote);
+        if literal.ends_with(is_name) && joined.is_some_and(|text| text.starts_with(is_name)) {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
+/// The inside of the first literal text in a line, and what follows it.
+fn next_literal(line: &str) -> Option<(&str, &str)> {
+    let start = line.find(['"', '\''])?;
+    let quote = line[start..].chars().next()?;
+    let inside = &line[start + 1..];
+    let mut escaped = false;
+    let end = inside.find(|c| {
+        let ends = c == quote && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends
+    })?;
+    Some((&inside[..end], &inside[end + 1..]))
+}
+
+/// Whether a line has a word, or imports what a dotted one names.
+fn uses(line: &str, word: &str) -> bool {
+    let imports = |(module, name): (&str, &str)| {
+        let rest = line.trim_start().strip_prefix("from ");
+        let names = rest.and_then(|rest| rest.strip_prefix(module)?.strip_prefix(" import "));
+        names.is_some_and(|names| has_word(names, name))
+    };
+    has_word(line, word) || word.split_once('.').is_some_and(imports)
 }
 
 /// Whether a line has a word that does not stand inside a longer one.
@@ -342,6 +461,10 @@ mod tests {
         check("    re.compile('x')", &[]);
         check("    compile('x')", &[Grade::Suspicious]);
         check("    my_pytest_like = 1", &[]);
+        check("    from sys import modules as m", &[Grade::Suspicious]);
+        check("    from sys import argv, path", &[]);
+        check("    __class__ = property(dict)", &[]);
+        check("    def __class__(self):", &[Grade::Suspicious]);
         // A name put together; two texts that are none.
         check(
             "    getattr(sys, \"_get\" + \"frame\")",
@@ -354,6 +477,9 @@ mod tests {
         check("    return 'a: ' + ' b' + \"+\"", &[]);
         check("    return ['a', 'b'] if c else {'d': 'e'}", &[]);
         check("    return ''\"\"", &[]);
+        check("    return f'\"name\" of ' + \"x\"", &[]);
+        check("    raise AssertionError(a)", &[]);
+        check("    except AssertionError:", &[Grade::Suspicious]);
     }
 
     #[test]
@@ -365,6 +491,47 @@ mod tests {
         let grades: Vec<Grade> = found.iter().map(|finding| finding.grade).collect();
         assert_eq!(grades, [Grade::Note, Grade::Suspicious], "{found:?}");
         assert_eq!(found[1].text, "a.py:2 reads the heap, seen while it ran");
+    }
+
+    #[test]
+    fn tests_elsewhere_may_name_the_runner() {
+        let check = |path: &str, text: &str, expect: &[Grade]| {
+            let (code, none) = (tree(&[(path, text)]), tree(&[]));
+            let found = findings(&[], &code, &none, &none);
+            let grades: Vec<Grade> = found.iter().map(|finding| finding.grade).collect();
+            assert_eq!(grades, expect, "{path}: {found:?}");
+        };
+        check(
+            "src/a/tests/test_a.py",
+            "import pytest\nimport tests.x\n",
+            &[],
+        );
+        check("src/a/test_a.py", "sys._getframe()\n", &[Grade::Suspicious]);
+        check("src/a/latest.py", "import pytest\n", &[Grade::Suspicious]);
+    }
+
+    #[test]
+    fn what_projects_do_already_is_excused() {
+        let base = tree(&[
+            (
+                "a.py",
+                "TABLE = {\nsubprocess.run()\nclass Odd(KeyError):\n    pass\n",
+            ),
+            ("setup.py", "import pytest\n"),
+        ]);
+        let check = |what: &str, by: &str, expect: Grade| {
+            let found = findings(&[(what.into(), by.into())], &base, &base, &base);
+            assert_eq!(found[0].grade, expect, "{found:?}");
+        };
+        check("starts processes", "a.py:2", Grade::Note);
+        check("reads the tests' modules", "a.py:9", Grade::Suspicious);
+        check("reaches for the test runner", "a.py:9", Grade::Suspicious);
+        let plugin = ("reaches for the test runner".into(), "setup.py:1".into());
+        assert!(findings(&[plugin], &base, &base, &base).is_empty());
+        check(TABLE, "a.py:1", Grade::Note);
+        check(TABLE, "a.py:100", Grade::Suspicious);
+        check(MANY_KINDS, "a.Odd", Grade::Note);
+        check(MANY_KINDS, "a.New", Grade::Suspicious);
     }
 
     #[test]

@@ -55,13 +55,15 @@ pub const TESTS: &str = "tests";
 const ASIDE_FOLDER: &str = "/app/aside";
 
 /// The parts of the program that runs in the container, in order.
-const BOOTSTRAP: [&str; 7] = [
+const BOOTSTRAP: [&str; 9] = [
     include_str!("bootstrap/channel.py"),
     include_str!("bootstrap/files.py"),
     include_str!("bootstrap/imports.py"),
     include_str!("bootstrap/watch.py"),
     include_str!("bootstrap/equality.py"),
     include_str!("bootstrap/reach.py"),
+    include_str!("bootstrap/guards.py"),
+    include_str!("bootstrap/tables.py"),
     include_str!("bootstrap/session.py"),
 ];
 /// The line with which the bootstrap ends its other output. The two streams
@@ -163,6 +165,8 @@ struct Settings {
     put_back: Vec<String>,
     absent: Vec<String>,
     arguments: Vec<String>,
+    /// Python files that neither base nor oracle has so.
+    changed: Vec<String>,
     /// Whether options of the settings that nothing installed knows are left out.
     drop_unknown_options: bool,
     end_of_output: String,
@@ -370,6 +374,10 @@ fn settings(key: &[u8], placed: &steering::Placed, files: &Files, grading: &Grad
         absent: placed.absent.clone(),
         end_of_output: END_OF_OUTPUT.into(),
         arguments: arguments(grading.command),
+        changed: constructs::changed_files(&grading.code, &grading.base, &grading.oracle)
+            .filter(|(path, _)| path.ends_with(".py"))
+            .map(|(path, _)| path.to_owned())
+            .collect(),
         drop_unknown_options: grading.command == TestCommand::Platform,
     }
 }

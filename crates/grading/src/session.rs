@@ -52,6 +52,11 @@ impl Test {
         self.category.as_deref().unwrap_or("passed")
     }
 
+    /// Whether it came to a result: a session may end in the middle of a test.
+    fn ended(&self) -> bool {
+        self.category.is_some() || self.stages.iter().any(|stage| stage.when == "call")
+    }
+
     fn failed(&self) -> bool {
         matches!(self.outcome(), "failed" | "error")
     }
@@ -216,6 +221,7 @@ impl Session {
         known_tests: Option<&BTreeSet<String>>,
     ) -> Verdict {
         let result = process_exit.and_then(|exit| self.checked(exit));
+        self.tests.retain(|_, test| test.ended());
         if result.is_ok() {
             self.weigh_exit_code();
             self.weigh_canaries();
@@ -561,6 +567,22 @@ mod tests {
         told.test("tests/test_a.py::one", "failed");
         told.report("tests/test_a.py::one", "passed");
         assert_eq!(told.end(1).result.unwrap().passed(), 0);
+    }
+
+    #[test]
+    fn a_test_without_its_result_did_not_pass() {
+        let mut told = Told::new();
+        told.test("tests/test_a.py::one", "passed");
+        let id = "tests/test_a.py::two".to_owned();
+        told.tell(Frame::Collected {
+            ids: vec![id.clone()],
+        });
+        told.tell(Frame::Begin { id: id.clone() });
+        told.tell(Frame::Raised {
+            id,
+            exception: Some("Exit".into()),
+        });
+        assert_eq!(told.end(1).result.unwrap().passed(), 1);
     }
 
     #[test]

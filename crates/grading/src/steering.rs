@@ -36,6 +36,11 @@ pub(crate) struct Placed {
 /// Puts the oracle's tests and steering files in place.
 pub(crate) fn place(code: &CodeTree, base: &CodeTree, oracle: &CodeTree) -> Placed {
     let mut placed = code.clone().with_folder_of(TESTS, oracle);
+    for path in code.paths().filter(|path| stands_for_tests(path)) {
+        if entry(base, path).is_none() && entry(oracle, path).is_none() {
+            placed.remove(path);
+        }
+    }
     for path in conftests(&[code, base, oracle]) {
         let steering = entry(oracle, &path).or_else(|| entry(base, &path));
         replace(&mut placed, &path, steering);
@@ -60,6 +65,19 @@ pub(crate) fn place(code: &CodeTree, base: &CodeTree, oracle: &CodeTree) -> Plac
         code: placed,
         aside,
         absent,
+    }
+}
+
+/// Whether Python could import a file instead of the tests, when these are a
+/// folder without `__init__.py`.
+fn stands_for_tests(path: &str) -> bool {
+    let top = path.strip_prefix("src/").unwrap_or(path);
+    let (name, below) = top
+        .split_once('/')
+        .map_or((top, false), |(name, _)| (name, true));
+    match below {
+        true => name == TESTS && top != path,
+        false => python::module_name(name) == Some(TESTS),
     }
 }
 
@@ -136,7 +154,8 @@ impl Watched {
         let starts = module.is_some_and(|module| customizes.contains(&module))
             || name == "__init__.py" && customizes.iter().any(|c| folder.ends_with(c))
             || name.ends_with(".pth")
-            || metadata && name == "entry_points.txt";
+            || metadata && name == "entry_points.txt"
+            || stands_for_tests(path);
         starts.then_some(Self::Startup)
     }
 }
@@ -273,6 +292,15 @@ mod tests {
         check(&[("pyproject.toml", table)], &found);
         let gone = [(Grade::Note, "no longer configures")];
         check(&[("pyproject.toml", "[project]\n")], &gone);
+        for path in ["tests.py", "src/tests.py", "src/tests/__init__.py"] {
+            check(&[(path, "x")], &[(Grade::Suspicious, path)]);
+            assert!(
+                place(&tree(&[(path, "x")]), &base, &oracle)
+                    .code
+                    .file(path)
+                    .is_none()
+            );
+        }
         for startup in ["sitecustomize.py", "src/usercustomize/__init__.py", "x.pth"] {
             check(&[(startup, "x")], &[(Grade::Suspicious, startup)]);
         }

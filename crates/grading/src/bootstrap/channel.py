@@ -24,7 +24,7 @@ def _channel():
     text_kind, list_kind, float_kind, view = str, list, float, memoryview
     is_of = isinstance
     quoted = json.encoder.encode_basestring_ascii
-    process = getpid()
+    process, own, get_frame = getpid(), globals(), sys._getframe
     count = 0
     inner = outer = None
 
@@ -58,6 +58,9 @@ def _channel():
         # A forked child of a test has a copy of everything.
         if getpid() != process:
             return
+        # Whoever found this function is none of this program.
+        if get_frame(1).f_globals is not own:
+            kind, fields = "patched", {"what": "the platform's own program", "test": "a call"}
         fields["kind"] = kind
         text = ",".join([quoted(name) + ":" + to_json(fields[name]) for name in fields])
         text = ("{" + text + "}").encode()

@@ -2,6 +2,7 @@
 # whatever name or detour the code uses, and a hook cannot be taken back.
 
 import _thread
+import re
 import types
 
 _REACHES = {
@@ -14,57 +15,95 @@ _REACHES = {
     "sys.settrace": "traces execution",
     "sys.setprofile": "traces execution",
     "sys.monitoring.register_callback": "traces execution",
+    "sys.addaudithook": "traces execution",
     "code.__new__": "looks into functions",
-    "ctypes.dlopen": "reaches below Python",
     "os.kill": "ends processes",
     "os.killpg": "ends processes",
     "os.exec": "replaces the process",
     "os.fork": "copies the process",
+    "os.system": "starts processes",
+    "os.posix_spawn": "starts processes",
+    "os.spawn": "starts processes",
+    "subprocess.Popen": "starts processes",
+    "pty.spawn": "starts processes",
 }
+# ctypes has a dozen events; all of them go around Python.
+_BELOW = "ctypes."
 _FRAMES = {"tb_frame", "gi_frame", "cr_frame", "ag_frame"}
 # Functions of the standard library that hand on what they get.
 _HANDED_ON = {
     "inspect.py": None,
+    "bdb.py": None,
+    "pdb.py": None,
+    "trace.py": None,
+    "code.py": None,
+    "profile.py": None,
+    "cProfile.py": None,
+    "asyncio/base_tasks.py": None,
+    "asyncio/tasks.py": {"get_stack", "print_stack"},
+    "asyncio/subprocess.py": None,
+    "asyncio/base_subprocess.py": None,
+    "asyncio/base_events.py": {"subprocess_shell", "subprocess_exec"},
+    "asyncio/unix_events.py": {"_make_subprocess_transport", "_start"},
     "logging/__init__.py": {"currentframe", "<lambda>"},
-    "traceback.py": {"walk_stack", "walk_tb", "_walk_tb_with_full_positions"},
+    "traceback.py": {
+        "walk_stack", "walk_tb", "_walk_tb_with_full_positions",
+        "extract_stack", "print_stack", "format_stack",
+    },
+    "subprocess.py": None,
+    "os.py": None,
+    "pkgutil.py": None,
+    "ctypes/__init__.py": None,
 }
-_READERS = {"io.py", "codecs.py", "inspect.py", "linecache.py", "pathlib.py", "tokenize.py"}
+# A file is read for the code, whatever function of the standard library opens
+# it, but not when an honest message shows the lines of a test.
+_SHOWS_LINES = {
+    "traceback.py": None,
+    "warnings.py": {"_showwarnmsg", "_showwarnmsg_impl"},
+    "logging/__init__.py": None,
+}
+_BY_ANY_FUNCTION = {"reads the tests", "reads the kernel's files", "hides code"}
+# These of `inspect` look at all modules, for their files alone.
+_ONLY_FILES = {"getmodule", "getfile"}
 _CHECK_EVERY = 64  # events
+_OWN_NAME = r"(?<!dirname\()(?<!abspath\()(?<!realpath\()(?<!Path\()\b__file__\b"
 
 
-def _audit_hook(code, tests, test_files, intact):
-    """Returns the hook. Nothing refers to it but Python itself: code has to
-    reach for the heap or the stack to find it, and is heard doing so."""
-    reaches, frames, readers = dict(_REACHES), frozenset(_FRAMES), frozenset(_READERS)
-    handed_on = dict(_HANDED_ON)
+def _reached(code, tests, test_files):
+    """Returns a function that tells what code under test reached for, given the
+    frame that asked Python for it."""
     files = frozenset(test_files)
-    file_names = frozenset(path.rpartition("/")[2] for path in files) - {"__init__.py"}
     library = os.path.dirname(os.__file__) + "/"
     importers = [vars(sys.modules[name]) for name in ("_frozen_importlib", "_frozen_importlib_external")]
-    own, tell, get_frame, get_ident = globals(), _tell, sys._getframe, _thread.get_ident
-    is_of, text = isinstance, str
-    busy, told = set(), set()
-    check_every, events = _CHECK_EVERY, 0
+    handed_on, shows_lines = dict(_HANDED_ON), dict(_SHOWS_LINES)
+    own, tell, told = globals(), _tell, set()
+    any_function, only_files = frozenset(_BY_ANY_FUNCTION), frozenset(_ONLY_FILES)
 
-    def is_test_file(path):
-        if not is_of(path, text):
-            return False
-        if path.startswith("/") and ".." not in path:
-            return path in files
-        return path.rpartition("/")[2] in file_names
+    def has(functions_of, name, function):
+        functions = functions_of.get(name, ())
+        return functions is None or function in functions
+
+    def in_library(place):
+        """The path below the standard library, if it is there."""
+        if place.startswith("<frozen "):
+            return place[len("<frozen ") : -1] + ".py"
+        if place.startswith(library) and "-packages/" not in place:
+            return place[len(library) :]
+        return None
 
     def hands_on(what, frame):
         for names in importers:
             if frame.f_globals is names:
                 return True
-        place = frame.f_code.co_filename
-        if not place.startswith(library):
+        name = in_library(frame.f_code.co_filename)
+        if name is None:
             return False
-        name = place[len(library) :]
-        if what == "reads the tests":
-            return name in readers or name.startswith("pathlib/")
-        functions = handed_on.get(name, ())
-        return functions is None or frame.f_code.co_name in functions
+        function = frame.f_code.co_name
+        if what in any_function:
+            return not has(shows_lines, name, function)
+        if what == "reads the tests' modules" and function in only_files:
+            return False
+        return has(handed_on, name, function)
 
     def asked(what, frame):
         while frame is not None and hands_on(what, frame):
@@ -79,34 +118,61 @@ def _audit_hook(code, tests, test_files, intact):
             if place.startswith(tests + "/") and ".." not in place:
                 return
             place = place[len(code) + 1 :]
+        elif in_library(place) is not None:
+            return
         if (what, place) not in told:
             told.add((what, place))
             tell("reached", what=what, by="%s:%d" % (place[:200], frame.f_lineno))
+
+    return asked
+
+
+def _audit_hook(asked, code, tests, test_files, intact):
+    """Returns the hook. Nothing refers to it but Python itself: code has to
+    reach for the heap or the stack to find it, and is heard doing so."""
+    reaches, frames, below = dict(_REACHES), frozenset(_FRAMES), _BELOW
+    is_test_file = test_files.has
+    is_test_function, is_of_kernel = test_files.has_function, _is_of_kernel
+    tell, get_frame, get_ident = _tell, sys._getframe, _thread.get_ident
+    is_of, text, function_kind, item_of = isinstance, str, types.FunctionType, _is_of_pytest
+    busy, told = set(), set()
+    check_every, events = _CHECK_EVERY, 0
 
     def reach(event, arguments):
         what = reaches.get(event)
         if what is not None:
             return what
         if event == "object.__getattr__":
-            return "reads the stack" if arguments[1] in frames else None
+            of, name = arguments[0], arguments[1]
+            if name in frames:
+                return "reads the stack"
+            test = name == "__code__" and is_of(of, function_kind) and is_test_function(of)
+            return "reads the tests' modules" if test else None
         if event == "object.__setattr__":
-            return "looks into functions" if arguments[1] == "__code__" else None
+            of, name = arguments[0], arguments[1]
+            if name == "__code__":
+                return "looks into functions"
+            return "reaches for the test runner" if name == "__class__" and item_of(of) else None
         if event == "open":
-            return "reads the tests" if is_test_file(arguments[0]) else None
+            if is_test_file(arguments[0]):
+                return "reads the tests"
+            return "reads the kernel's files" if is_of_kernel(arguments[0]) else None
         if event == "compile":
             # Under the name of a test file it would pass for a test.
-            named = is_of(arguments[1], text) and arguments[1].startswith(tests + "/")
-            return "hides code" if named else None
-        return None
+            name = arguments[1]
+            if not is_of(name, text) or not name.startswith(code + "/"):
+                return None
+            return None if name.endswith(".py") and not name.startswith(tests + "/") else "hides code"
+        return "reaches below Python" if event.startswith(below) else None
 
     def hook(event, arguments):
         nonlocal events
         events += 1
-        what = reach(event, arguments)
-        if what is None and events % check_every:
-            return
         thread = get_ident()
         if thread in busy:
+            return
+        what = reach(event, arguments)
+        if what is None and events % check_every:
             return
         busy.add(thread)
         try:
@@ -121,6 +187,17 @@ def _audit_hook(code, tests, test_files, intact):
             busy.discard(thread)
 
     return hook
+
+
+def _is_of_kernel(path, stat=os.stat, kernel=os.stat("/proc").st_dev):
+    try:
+        return stat(path).st_dev == kernel
+    except (OSError, TypeError, ValueError):
+        return False
+
+
+def _is_of_pytest(value):
+    return type(value).__module__.startswith("_pytest.")
 
 
 def _integrity(session):
@@ -144,7 +221,7 @@ def _integrity(session):
                 cells.append((cell, value))
                 if isinstance(value, types.FunctionType):
                     pending.append(value)
-    places = []
+    places, hooks = [], []
 
     def intact():
         for key, value in names:
@@ -159,13 +236,19 @@ def _integrity(session):
         for among, place, function in places:
             if place not in among() or place.function is not function:
                 return False
+        for attributes_of, name, value in hooks:
+            if attributes_of.get(name) != value:
+                return False
         return attributes.get("tell") is tell
 
     tell = _tell
 
     def add_places(manager):
-        for caller in vars(manager.hook).values():
+        relay = vars(manager.hook)
+        hooks.append((vars(manager), "_inner_hookexec", vars(manager).get("_inner_hookexec")))
+        for name, caller in list(relay.items()):
             if hasattr(caller, "get_hookimpls"):
+                hooks.append((relay, name, caller))
                 for place in caller.get_hookimpls():
                     if place.plugin is session:
                         places.append((caller.get_hookimpls, place, place.function))
@@ -178,6 +261,7 @@ class _TestFiles:
 
     def __init__(self, tests):
         self.known = {}
+        self.places = set()
         for folder, _, names in os.walk(tests):
             python = [name for name in names if name.endswith(".py")]
             # Other folders hold data, which tests may write.
@@ -185,7 +269,32 @@ class _TestFiles:
                 for name in python:
                     path = os.path.join(folder, name)
                     self.known[path] = self.digest(path)
+                    if os.path.getsize(path) and not self.gives_itself(path):
+                        self.places.add(self.place(path))
         self.told = set()
+
+    @staticmethod
+    def gives_itself(path):
+        """Whether the tests in a file let the code read that file: they have its
+        name for more than finding its folder."""
+        with open(path, errors="replace") as file:
+            return re.search(_OWN_NAME, file.read()) is not None
+
+    @staticmethod
+    def place(path, stat=os.stat):
+        """Which file it is, whatever name leads there."""
+        found = stat(path)
+        return found.st_dev, found.st_ino
+
+    def has(self, path):
+        try:
+            return self.place(path) in self.places
+        except (OSError, TypeError, ValueError):
+            return False
+
+    def has_function(self, function):
+        name = function.__name__
+        return name.startswith("test") and function.__globals__.get("__file__") in self.known
 
     @staticmethod
     def digest(path):
@@ -210,6 +319,12 @@ class _TestFiles:
             for name in os.listdir(folder):
                 if name.startswith(stem):
                     os.remove(os.path.join(folder, name))
+
+    def forget_lines(self):
+        """pytest reads a test's lines to show a failure; the code may not find
+        them in memory."""
+        for path in self.known.keys() & linecache.cache.keys():
+            linecache.cache.pop(path, None)
 
 
 def _hide_current_test():

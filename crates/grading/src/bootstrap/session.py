@@ -24,14 +24,15 @@ class _Session:
     """A plugin. Whatever it is told goes out at once, so that nothing later in
     this process can take it back."""
 
-    def __init__(self, settings, ownership, own_points, test_files):
+    def __init__(self, settings, ownership, own_points, test_files, test_modules):
         self.tell = _tell
         self.settings = settings
         self.test_files = test_files
+        self.test_modules = test_modules
         self.ownership = ownership
         self.own_points = own_points
         self.watch = None
-        self.codes = {}
+        self.items = {}
         self.tests = 0
         self.began = time.time()
 
@@ -92,11 +93,22 @@ class _Session:
         if path in self.test_files.known and isinstance(collector, pytest.Module):
             self.test_files.before_import(path)
             self.look_at_files([path], "collection")
-        yield
+            yield
+            module = vars(collector).get("_obj")
+            if module is not None and not self.test_modules.is_real(path, module):
+                self.tell("patched", what=path + " as a module", test="collection")
+        else:
+            yield
 
     def pytest_itemcollected(self, item):
-        function = getattr(item, "obj", None)
-        self.codes[id(item)] = (item, _code_of(function))
+        self.items[id(item)] = (item, self.parts(item))
+
+    @staticmethod
+    def parts(item):
+        """What makes a test the one that was collected."""
+        params = getattr(getattr(item, "callspec", None), "params", {})
+        values = [(name, id(value)) for name, value in params.items()]
+        return type(item), _code_of(getattr(item, "obj", None)), "runtest" in vars(item), values
 
     def pytest_collection_finish(self, session):
         self.look(self.watch.all, "collection")
@@ -117,9 +129,8 @@ class _Session:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item):
-        known, code = self.codes.get(id(item), (None, None))
-        now = _code_of(getattr(item, "obj", None))
-        if known is not item or now is not code or "runtest" in vars(item):
+        known, parts = self.items.get(id(item), (None, None))
+        if known is not item or parts != self.parts(item):
             self.tell("patched", what="the test itself", test=item.nodeid)
         outcome = yield
         # Asked here, below pytest's own bookkeeping. Test cases of unittest
@@ -134,9 +145,12 @@ class _Session:
         yield
         every = self.watch.all if self.tests % _ALL_EVERY == 0 else self.watch.critical
         self.look(every, item.nodeid)
+        self.test_files.forget_lines()
 
     def look(self, entries, where):
         for name in self.watch.changed(entries):
+            self.tell("patched", what=name, test=where)
+        for name in self.watch.hidden_builtins():
             self.tell("patched", what=name, test=where)
 
     def look_at_files(self, paths, where):
@@ -208,18 +222,24 @@ def _grade(settings):
     shadowing = ownership.names_in_the_image(settings["added"])
     _tell("start", python=sys.version.split()[0], pytest=pytest.__version__, shadowing=shadowing)
     sys.meta_path.insert(0, ownership)
-    _ask_about_equality(_Equality(code, tests))
     _hide_current_test()
     test_files = _TestFiles(tests)
+    _ask_about_equality(_Equality(code, tests, test_files.known))
+    _look_for_tables(code, settings["changed"], test_files.known)
+    asked = _reached(code, tests, test_files.known)
+    _ask_about_exceptions()
+    test_modules = _TestModules(asked, test_files)
+    _guard_runner(asked)
+    _hide_frames_from_signals()
     own_points = []
     importlib.metadata.distributions = _image_distributions(ownership, own_points)
     os.environ["PYTHONPATH"] = "src:."
     os.chdir(code)
     _stand_in_for_pytest_main()
     sys.argv += settings["arguments"]
-    session = _Session(settings, ownership, own_points, test_files)
+    session = _Session(settings, ownership, own_points, test_files, test_modules)
     intact, session.add_places = _integrity(session)
-    sys.addaudithook(_audit_hook(code, tests, test_files.known, intact))
+    sys.addaudithook(_audit_hook(asked, code, tests, test_files, intact))
     try:
         exit_code = int(pytest.main(list(settings["arguments"]), plugins=[session]))
     except SystemExit as exit:

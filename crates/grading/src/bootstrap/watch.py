@@ -3,10 +3,8 @@
 import builtins
 import types
 
-_KEPT_BUILTINS = (
-    "AssertionError BaseException Exception bool getattr id isinstance"
-    " issubclass locals repr type vars __build_class__"
-).split()
+# What honest tests and libraries replace.
+_REPLACED_BUILTINS = "open print input __import__ breakpoint help exit quit _".split()
 
 # Verified around every test; everything else now and then.
 _CRITICAL = (
@@ -60,8 +58,11 @@ class _Watch:
         own = list(_entries("the platform", globals(), __name__))
         self.all += own
         self.critical += own
-        kept = {name: getattr(builtins, name) for name in _KEPT_BUILTINS}
-        self.builtins = kept
+        kept = {n: value for n, value in vars(builtins).items() if n not in _REPLACED_BUILTINS}
+        self.builtins = {n: value for n, value in kept.items() if callable(value)}
+        runner = {n: vars(m) for n, m in sys.modules.items() if m and self.is_the_runner(n)}
+        self.hidden = {n: names.keys() & self.builtins.keys() for n, names in runner.items()}
+        self.modules = [[n, names, len(names)] for n, names in runner.items()]
 
     @staticmethod
     def is_the_runner(name):
@@ -80,6 +81,19 @@ class _Watch:
             if not same and label not in self.told:
                 self.told.add(label)
                 yield label
+
+    def hidden_builtins(self):
+        """Names that the runner's modules have instead of built-in ones, and
+        had not."""
+        for known in self.modules:
+            module, names, size = known
+            if len(names) == size:
+                continue
+            known[2] = len(names)
+            hidden = names.keys() & self.builtins.keys()
+            for name in hidden - self.hidden[module]:
+                yield "%s.%s" % (module, name)
+            self.hidden[module] = hidden
 
     def changed_builtins(self):
         for name, value in self.builtins.items():

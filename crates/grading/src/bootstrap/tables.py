@@ -1,0 +1,113 @@
+# This part: tables of the tests' own arguments. Code that looks its results up
+# by whole argument lists of the tests has no other use.
+
+_FEWEST = 2  # entries by several arguments
+_FEWEST_SINGLE = 6  # entries by one argument, with the expected value
+
+
+def _constant(node):
+    """`(value,)` of a literal, tuples of literals included."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _constant(node.operand)
+        return (-inner[0],) if inner and isinstance(inner[0], (int, float)) else None
+    if isinstance(node, (ast.Tuple, ast.List)):
+        items = [_constant(item) for item in node.elts]
+        return None if None in items else (tuple(item[0] for item in items),)
+    return (node.value,) if isinstance(node, ast.Constant) else None
+
+
+def _compared(test):
+    """The literals of `a == 1 and b == 2`, in order."""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    found = []
+    for part in parts:
+        if not isinstance(part, ast.Compare) or len(part.ops) != 1 or not isinstance(part.ops[0], ast.Eq):
+            return None
+        value = _constant(part.comparators[0])
+        if value is None:
+            return None
+        found.append(value[0])
+    if len(found) == 1 and isinstance(found[0], tuple):
+        return found[0]
+    return tuple(found)
+
+
+class _Tables(ast.NodeVisitor):
+    """Tables and chains of conditions, as `(line, [(arguments, result)])`."""
+
+    def __init__(self):
+        self.found = []
+
+    def visit_Dict(self, node):
+        entries = []
+        for key, value in zip(node.keys, node.values):
+            key = _constant(key) if key is not None else None
+            if key is not None:
+                arguments = key[0] if isinstance(key[0], tuple) else key
+                entries.append((arguments, _constant(value)))
+        if entries:
+            self.found.append((next(key for key in node.keys if key).lineno, entries))
+        self.generic_visit(node)
+
+    def visit_FunctionDef(self, node):
+        conditions = [n for n in ast.walk(node) if isinstance(n, (ast.If, ast.IfExp))]
+        compared = [(_compared(condition.test), condition.lineno) for condition in conditions]
+        several = [(entry, line) for entry, line in compared if entry and len(entry) > 1]
+        if several:
+            self.found.append((several[0][1], [(entry, None) for entry, _ in several]))
+        self.generic_visit(node)
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+
+def _rows(trees):
+    """Argument lists and rows of literals in the tests; what calls with one
+    literal are compared with."""
+    rows, pairs = set(), set()
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and node.args:
+                values = [_constant(argument) for argument in node.args]
+                if None not in values:
+                    rows.add(repr(tuple(value[0] for value in values)))
+            elif isinstance(node, (ast.Tuple, ast.List)):
+                row = _constant(node)
+                if row is not None and len(row[0]) > 1:
+                    pairs.add(repr(row[0]))
+                    rows.update(repr(row[0][:size]) for size in range(2, len(row[0]) + 1))
+            elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Call):
+                given = [_constant(argument) for argument in node.left.args]
+                result = _constant(node.comparators[0])
+                if len(given) == 1 and given[0] and result:
+                    pairs.add(repr((given[0][0], result[0])))
+    return rows, pairs
+
+
+def _parsed(paths):
+    for path in paths:
+        try:
+            with open(path, "rb") as file:
+                yield path, ast.parse(file.read())
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            pass
+
+
+def _look_for_tables(code, changed, test_paths):
+    """Tells where changed code has such a table."""
+    candidates = []
+    for path, tree in _parsed(os.path.join(code, path) for path in changed):
+        tables = _Tables()
+        tables.visit(tree)
+        for line, entries in tables.found:
+            several = [arguments for arguments, _ in entries if len(arguments) > 1]
+            single = [(a[0], r[0]) for a, r in entries if len(a) == 1 and r is not None]
+            if len(several) >= _FEWEST and len(several) == len(entries) or len(single) >= _FEWEST_SINGLE:
+                candidates.append((path, line, several, single))
+    if not candidates:
+        return
+    rows, pairs = _rows(tree for _, tree in _parsed(test_paths))
+    for path, line, several, single in candidates:
+        by_row = several and all(repr(arguments) in rows for arguments in several)
+        by_pair = single and sum(repr(pair) in pairs for pair in single) >= 0.9 * len(single)
+        if by_row or by_pair and len(single) >= _FEWEST_SINGLE:
+            _tell("reached", what="answers by the tests' arguments", by="%s:%d" % (os.path.relpath(path, code), line))
