@@ -132,9 +132,25 @@ class OutsideLoader(importlib.abc.Loader):
             self.found.loader.exec_module(module)
 
 
+class ToolFinder(importlib.abc.MetaPathFinder):
+    """Finds the tools and their dependencies for us alone: astroid looks up the imports
+    of the measured code in `sys.path`, where a task without `typing_extensions` must
+    not seem to have it."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def find_spec(
+        self, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None
+    ) -> Optional[importlib.machinery.ModuleSpec]:
+        if path is not None:
+            return None  # a submodule, in the folder of its package
+        return importlib.machinery.PathFinder.find_spec(fullname, [self.folder], target)
+
+
 def import_tools(mode: str, tools: str, also: str) -> dict[str, str]:
-    """Imports the tools and returns their versions. Then puts their folder last, so
-    that astroid resolves the measured code's imports as the task would."""
+    """Imports the tools and returns their versions. Then takes their folder out of the
+    path, so that astroid resolves the measured code's imports as the task would."""
     site.execsitecustomize = site.execusercustomize = lambda: None  # type: ignore[attr-defined]
     site.main()
     sys.path.insert(0, tools)
@@ -147,8 +163,11 @@ def import_tools(mode: str, tools: str, also: str) -> dict[str, str]:
     else:
         importlib.import_module("radon.complexity")
         speed_up_analysis()
-    sys.path.remove(tools)
-    sys.path += [entry for entry in also.split(os.pathsep) if entry] + [tools]
+    # A Python of the layer has them among its own packages.
+    hidden = os.path.realpath(tools)
+    sys.path[:] = [entry for entry in sys.path if os.path.realpath(entry) != hidden]
+    sys.path += [entry for entry in also.split(os.pathsep) if entry]
+    sys.meta_path.append(ToolFinder(tools))
     versions = {name: module.__version__ for name, module in modules.items()}
     return {"python": platform.python_version(), **versions}
 
