@@ -1,5 +1,6 @@
 //! Prepares one task: unpacks it, loads its image, runs its suite on both ends.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,6 +42,8 @@ pub struct TaskPreparation<'a> {
     pub repeats: u32,
     /// Instead of what the metadata file says.
     pub test_command: Option<TestCommand>,
+    /// The limits of each run of the suite.
+    pub limits: Limits,
     pub folder: &'a Path,
 }
 
@@ -172,7 +175,7 @@ impl TaskPreparation<'_> {
             End::Target => (&ends.oracle, "target"),
         };
         let purpose = Purpose::Preparation(format!("import {} {end}", row.id));
-        let limits = Limits::default();
+        let limits = self.limits;
         let grading = Grading {
             code: code.clone(),
             base: ends.base.clone(),
@@ -229,7 +232,9 @@ struct Tested {
 
 /// The target's licences as one SPDX expression.
 fn licence(facts: Facts) -> Option<String> {
-    let mut names: Vec<String> = facts.licences.into_iter().map(|l| l.spdx).collect();
+    // Several files may state the same one.
+    let names = facts.licences.into_iter().map(|l| l.spdx);
+    let mut names: Vec<String> = names.collect::<BTreeSet<_>>().into_iter().collect();
     // A vague name ("some kind of BSD") adds nothing to an exact one.
     if names.iter().any(|name| !is_vague(name)) {
         names.retain(|name| !is_vague(name));
