@@ -346,16 +346,22 @@ impl ChunkReader {
 }
 
 impl std::io::Read for ChunkReader {
+    /// Fills the buffer, wherever chunks end: a compressor's output depends on
+    /// the sizes of its input.
     fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
-        while self.current.is_empty() {
-            match self.chunks.recv() {
-                Ok(chunk) => self.current = chunk,
-                Err(_) => return Ok(0),
+        let mut filled = 0;
+        while filled < to.len() {
+            if self.current.is_empty() {
+                match self.chunks.recv() {
+                    Ok(chunk) => self.current = chunk,
+                    Err(_) => break,
+                }
             }
+            let n = self.current.len().min(to.len() - filled);
+            to[filled..filled + n].copy_from_slice(&self.current.split_to(n));
+            filled += n;
         }
-        let n = to.len().min(self.current.len());
-        to[..n].copy_from_slice(&self.current.split_to(n));
-        Ok(n)
+        Ok(filled)
     }
 }
 
@@ -439,6 +445,25 @@ mod tests {
             &BuildNetwork::default(),
         );
         assert_eq!(plain.file("Dockerfile").unwrap(), b"FROM base\nRUN a\n");
+    }
+
+    #[test]
+    fn reads_do_not_show_where_chunks_end() {
+        let check = |chunks: &[&'static str]| {
+            let (sender, receiver) = std::sync::mpsc::sync_channel(chunks.len());
+            for chunk in chunks {
+                sender
+                    .send(bytes::Bytes::from_static(chunk.as_bytes()))
+                    .unwrap();
+            }
+            drop(sender);
+            let mut reader = ChunkReader::new(receiver);
+            let mut buffer = [0; 4];
+            let read = [(); 3].map(|()| std::io::Read::read(&mut reader, &mut buffer).unwrap());
+            assert_eq!(read, [4, 2, 0], "{chunks:?}");
+        };
+        check(&["abcdef"]);
+        check(&["a", "", "bcde", "f"]);
     }
 
     #[test]
