@@ -2,9 +2,10 @@
 # Prepares this machine: looks first, installs only what is missing, and says
 # what to do where it may not install. Safe to run at any time and twice at once.
 #
-#   scripts/setup.sh [build|docker|image|python|postgres|browser|axe|all]…
+#   scripts/setup.sh [build|docker|image|pythons|python|postgres|browser|axe|all]…
 #
-# Without a name: what running needs (build, docker, image). Leave to install
+# Without a name: what running needs (build, docker, image). `pythons` makes more
+# base images for curation. Leave to install
 # packages: see may_install in lib/common.sh.
 set -euo pipefail
 
@@ -19,7 +20,7 @@ if (($# == 0)); then set -- build docker image; fi
 if [[ $* == all ]]; then set -- build docker image python postgres browser axe; fi
 for concern in "$@"; do
     case $concern in
-        build | docker | image | python | postgres | browser | axe) "setup_$concern" ;;
-        *) die setup "unknown: $concern (build, docker, image, python, postgres, browser, axe, all)" ;;
+        build | docker | image | pythons | python | postgres | browser | axe) "setup_$concern" ;;
+        *) die setup "unknown: $concern (build, docker, image, pythons, python, postgres, browser, axe, all)" ;;
     esac
 done

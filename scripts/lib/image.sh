@@ -23,10 +23,30 @@ make_image() {
     # The name is given last and only to an image that works: a run that is
     # killed half-way leaves nothing that a later one would take for the base.
     local id
-    id=$(pull_base || bootstrap_base)
-    docker run --rm --network none "$id" python3 -c 'import ensurepip, pip, venv' >/dev/null ||
-        die image "The image $id has no python3 with pip and venv."
-    docker tag "$id" "$BASE_IMAGE"
+    id=$(pull_base python:3.11-slim || bootstrap_base bookworm)
+    name_image "$id" "$BASE_IMAGE"
+}
+
+name_image() {
+    docker run --rm --network none "$1" python3 -c 'import ensurepip, pip, venv' >/dev/null ||
+        die image "The image $1 has no python3 with pip and venv."
+    docker tag "$1" "$2"
+}
+
+# More versions of Python for curation, where no registry answers: those that
+# Debian's releases have.
+setup_pythons() {
+    engine_answers || die pythons "needs a Docker engine: run scripts/setup.sh docker first."
+    local python release image id
+    for python in 3.9:bullseye 3.13:trixie; do
+        release=${python#*:} python=${python%:*}
+        image=swe-ci/base:py${python/./}
+        if ! docker image inspect "$image" >/dev/null 2>&1; then
+            id=$(pull_base "python:$python-slim" || bootstrap_base "$release")
+            name_image "$id" "$image"
+        fi
+        say pythons "$image"
+    done
 }
 
 pull() {
@@ -36,23 +56,23 @@ pull() {
 
 # Messages go to stderr: stdout is the image's id.
 pull_base() {
-    pull python:3.11-slim || return
-    docker image inspect --format '{{.Id}}' python:3.11-slim
+    pull "$1" || return
+    docker image inspect --format '{{.Id}}' "$1"
 }
 
-# Without a registry (an air-gapped lab), out of Debian packages.
+# Without a registry (an air-gapped lab), out of the packages of a Debian release.
 bootstrap_base() {
     say image "no registry answers; building it from Debian packages (about half a minute)" >&2
     if ! have mmdebstrap; then
-        need_leave image "Cannot pull python:3.11-slim. Load an image with Python 3.11, pip and venv (docker load) and name it: docker tag IMAGE $BASE_IMAGE."
+        need_leave image "No registry answers. Load an image with Python, pip and venv (docker load) and name it as this script does: docker tag IMAGE $BASE_IMAGE."
         apt_install mmdebstrap debian-archive-keyring >&2
     fi
     local log
     log=$(mktemp)
     if as_root mmdebstrap --variant=minbase --quiet \
         --include=python3,python3-pip,python3-venv,python-is-python3,git,ca-certificates \
-        bookworm - 2>"$log" </dev/null |
-        docker import --message 'swe-ci bootstrap: Debian 12 with Python 3.11' \
+        "$1" - 2>"$log" </dev/null |
+        docker import --message "swe-ci bootstrap: Debian $1 with its Python" \
             --change 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' \
             --change 'ENV LANG=C.UTF-8' \
             --change 'CMD ["python3"]' -; then

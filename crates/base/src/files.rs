@@ -236,13 +236,17 @@ fn stays_below(name: &str) -> bool {
 }
 
 fn set_executable(path: &Path, mode: Option<u32>) -> io::Result<()> {
-    let executable = mode.is_some_and(|mode| mode & 0o100 != 0);
-    let mode = if executable { 0o755 } else { 0o644 };
+    let mode = plain_mode(mode.unwrap_or(0));
     std::fs::set_permissions(path, Permissions::from_mode(mode))
 }
 
-/// Packs a folder into a zip, with sorted paths and no times, so that equal
-/// folders give equal bytes.
+/// The permissions of an unpacked file: its owner's right to execute decides.
+fn plain_mode(mode: u32) -> u32 {
+    if mode & 0o100 != 0 { 0o755 } else { 0o644 }
+}
+
+/// Packs a folder into a zip, with sorted paths, no times and no permissions but
+/// to execute, so that a folder and its unpacked copy give equal bytes.
 pub fn zip_folder(folder: &Path, archive: &Path) -> anyhow::Result<()> {
     let mut zip = zip::ZipWriter::new(io::BufWriter::new(File::create(archive)?));
     let mut waiting = vec![folder.to_path_buf()];
@@ -267,7 +271,7 @@ pub fn zip_folder(folder: &Path, archive: &Path) -> anyhow::Result<()> {
             continue;
         }
         let mode = std::fs::metadata(&path)?.permissions().mode();
-        zip.start_file(name, options.unix_permissions(mode & 0o755))?;
+        zip.start_file(name, options.unix_permissions(plain_mode(mode)))?;
         io::copy(&mut File::open(&path)?, &mut zip)?;
     }
     zip.finish()?
@@ -351,10 +355,17 @@ mod tests {
         std::fs::create_dir_all(from.join("a/b")).unwrap();
         std::fs::write(from.join("a/b/c.py"), "c").unwrap();
         std::os::unix::fs::symlink("a/b/c.py", from.join("link")).unwrap();
+        // As git leaves its packs.
+        let read_only = Permissions::from_mode(0o444);
+        std::fs::set_permissions(from.join("a/b/c.py"), read_only).unwrap();
         let archive = home.path().join("x.zip");
         zip_folder(&from, &archive).unwrap();
         let into = home.path().join("into");
         unzip(&archive, &into, LIMITS).unwrap();
+        let again = home.path().join("again.zip");
+        zip_folder(&into, &again).unwrap();
+        let [archive, again] = [archive, again].map(|path| std::fs::read(path).unwrap());
+        assert_eq!(archive, again);
         assert_eq!(std::fs::read(into.join("a/b/c.py")).unwrap(), b"c");
         assert_eq!(
             std::fs::read_link(into.join("link")).unwrap(),

@@ -31,6 +31,7 @@ pub use facts::{CollectRules, Facts, Licence, Licences, PathSample, Refusal, fac
 pub use files::{Class, class, is_test};
 pub use repository::{Commit, Repository};
 pub use spans::{
-    Change, Changes, Dropped, KeptSpan, Reason, Span, SpanReport, SpanRules, changes, spans,
+    Change, Changes, Dropped, KeptSpan, Reason, Span, SpanReport, SpanRules, Unchanged, changes,
+    spans,
 };
 pub use watch::{Progress, Stopped, Watch, unwatched};

@@ -24,8 +24,8 @@ use swe_ci_views::curation::{BuildAttempt, Fate};
 use swe_ci_views::view::TaskState;
 use tokio_util::sync::CancellationToken;
 
-use crate::environment::Builder;
-use crate::origin::{Fetcher, checkout, repository_folder};
+use crate::environment::{Builder, suite_limits};
+use crate::origin::{Fetcher, checkout, repository_folder, version_of_tag};
 use crate::plan::Plan;
 use crate::ranking::{self, Beyond, Ranked};
 use crate::{Curations, unavailable};
@@ -63,6 +63,8 @@ impl Curator<'_> {
         let cache = curations.image_cache;
         cache.ensure_free_space(ENVIRONMENT_BYTES).await?;
         let folder = repository_folder(&self.home, candidate.repository);
+        let version = version_of_tag(&folder, &candidate.target_sha).await;
+        let version = version.map_err(unavailable)?;
         let (history, sha) = (History::new(folder), candidate.target_sha.clone());
         let read = blocking(move || {
             let time = Timestamp::from_second(history.commit(&sha)?.time);
@@ -77,6 +79,7 @@ impl Curator<'_> {
             index_without_times: self.index_without_times,
             bases: self.bases,
             repairs: self.plan.environment.repairs,
+            max_suite_seconds: self.plan.filter.max_suite_seconds,
         };
         let name = candidate.task_id.clone();
         let tell = |attempt: &BuildAttempt| {
@@ -86,8 +89,8 @@ impl Curator<'_> {
         };
         match read.await {
             Ok((target, time)) => {
-                let tag = self.tag(&candidate);
-                let building = builder.build(&tag, &target, time, None, &tell);
+                let tag = image_name(self.id, &candidate.task_id);
+                let building = builder.build(&tag, &target, time, version.as_deref(), &tell);
                 let built = self.unless_stopped(building).await??;
                 if let Fate::Dropped { detail, .. } = &built.fate {
                     (self.say)(format!("{name}: dropped: {}", first_line(detail)));
@@ -140,7 +143,7 @@ impl Curator<'_> {
         let filter = &self.plan.filter;
         let gap = row.suite.counts.gap();
         match &row.state {
-            TaskState::Unusable { reason } => Fate::dropped("tests do not start", reason),
+            TaskState::Unusable { reason } => Fate::dropped(cause_of(reason), reason),
             TaskState::Ready if gap < filter.min_gap => {
                 let least = filter.min_gap;
                 let detail = format!("a gap of {gap} tests; at least {least} are required");
@@ -165,16 +168,51 @@ impl Curator<'_> {
             return Ok(Err(why));
         }
         self.write_image(candidate, &data).await?;
-        let preparation = TaskPreparation {
+        let dataset = self.dataset();
+        self.preparation(&dataset).prepare(&line).await.map(Ok)
+    }
+
+    fn preparation<'a>(&'a self, dataset: &'a Path) -> TaskPreparation<'a> {
+        TaskPreparation {
             artifacts: self.curations.artifacts,
             sandbox: self.curations.sandbox,
             image_cache: self.curations.image_cache,
             folders: self.curations.folders,
             repeats: self.plan.filter.repeats,
             test_command: None,
-            folder: &self.dataset(),
+            limits: suite_limits(self.plan.filter.max_suite_seconds),
+            folder: dataset,
+        }
+    }
+
+    /// Tests the real history of a selected candidate and its suite without code,
+    /// and compares it with other splits, unless that was done.
+    async fn inspect(&self, candidate: &mut CandidateRow) -> Result<()> {
+        let chunks = self.plan.filter.replay;
+        let Some(row) = candidate.prepared.as_mut() else {
+            return Ok(());
         };
-        preparation.prepare(&line).await.map(Ok)
+        if chunks == 0 || !row.preparation.history.is_empty() {
+            return Ok(());
+        }
+        self.check_not_stopped()?;
+        let dataset = self.dataset();
+        let preparation = self.preparation(&dataset);
+        let history = self
+            .unless_stopped(preparation.replay(row, chunks))
+            .await??;
+        let fails = history.iter().filter(|point| point.problem.is_some());
+        let (id, all, fails) = (&row.id, history.len(), fails.count());
+        (self.say)(format!(
+            "{id}: {all} chunks of its history tested, {fails} without a result"
+        ));
+        let trivial = preparation.passing_without_code(row);
+        let trivial = self.unless_stopped(trivial).await??;
+        row.preparation.add_history(history);
+        row.preparation.add_passing_without_code(&trivial);
+        let similar = self.similar_task(row).await?;
+        row.preparation.findings.extend(similar);
+        self.curations.store.put_candidate(self.id, candidate).await
     }
 
     async fn write_code(&self, candidate: &CandidateRow, data: &Path) -> anyhow::Result<()> {
@@ -254,6 +292,11 @@ impl Curator<'_> {
                 store.put_candidate(self.id, candidate).await?;
             }
         }
+        let of_selected = ready.iter_mut().filter(|(task, _)| selected.contains(task));
+        let at_once = host::carries(Limits::default());
+        futures::stream::iter(of_selected.map(|(_, candidate)| Ok(candidate)))
+            .try_for_each_concurrent(at_once, |candidate| self.inspect(candidate))
+            .await?;
         let mut rows = Vec::new();
         for task in &selected {
             if let Some(candidate) = ready.get_mut(task) {
@@ -284,11 +327,6 @@ impl Curator<'_> {
         self.home.join("dataset")
     }
 
-    fn tag(&self, candidate: &CandidateRow) -> String {
-        let key = sha256_hex(format!("{} {}", self.id, candidate.task_id).as_bytes());
-        format!("swe-ci/curated:{}", &key[..24])
-    }
-
     pub(super) fn check_not_stopped(&self) -> Result<()> {
         match self.stop.is_cancelled() {
             true => Err(stopped()),
@@ -302,7 +340,24 @@ impl Curator<'_> {
     }
 }
 
-fn stopped() -> Error {
+/// A short text that groups equal reasons why a task cannot be used.
+fn cause_of(reason: &str) -> &'static str {
+    let has = |part: &str| reason.contains(part);
+    match reason {
+        _ if has("cannot be told from a manipulation") => "tests that look like a manipulation",
+        _ if has("do not run on the base code") => "tests do not run on the base",
+        _ if has("passes no test") || has("no test passes") => "no test passes",
+        _ => "tests do not run on the target",
+    }
+}
+
+/// The name of a candidate's image.
+pub(super) fn image_name(curation: &str, task: &str) -> String {
+    let key = sha256_hex(format!("{curation} {task}").as_bytes());
+    format!("swe-ci/curated:{}", &key[..24])
+}
+
+pub(super) fn stopped() -> Error {
     Error::Conflict("the curation was stopped".into())
 }
 
@@ -328,4 +383,31 @@ fn repository_of(task: &str) -> &str {
 
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unusable_tasks_have_a_cause() {
+        let check = |reason: &str, expect: &str| assert_eq!(cause_of(reason), expect);
+        check(
+            "on the target code, the tests cannot be told from a manipulation: a.py:1 reads the tests",
+            "tests that look like a manipulation",
+        );
+        check(
+            "the target's tests do not run on the base code: pytest ended with exit code 2",
+            "tests do not run on the base",
+        );
+        check(
+            "no test passes in each of 3 runs on the target",
+            "no test passes",
+        );
+        check("the target passes no test", "no test passes");
+        check(
+            "the tests took longer than 900 s",
+            "tests do not run on the target",
+        );
+    }
 }

@@ -10,15 +10,16 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::Result;
-use swe_ci_candidates::environment::configuration::{Configuration, Files};
+use swe_ci_candidates::environment::configuration::{Configuration, Files, is_project_file};
 use swe_ci_candidates::environment::diagnosis::{
-    SuspectedOutage, diagnose, last_error, missing_modules, own_modules, suspected_outage,
+    Finding, SuspectedOutage, diagnose, last_error, missing_modules, own_modules, suspected_outage,
 };
 use swe_ci_candidates::environment::distribution::{Finder, Provider};
 use swe_ci_candidates::environment::python::{self, BaseImages};
 use swe_ci_candidates::environment::recipe::{CODE, Recipe};
 use swe_ci_candidates::environment::repair::Repair;
 use swe_ci_core::outcomes::TestList;
+use swe_ci_core::report::{Outcome, Report};
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::TestCommand;
 use swe_ci_grading::{Grading, grade};
@@ -52,6 +53,8 @@ pub struct Builder<'a> {
     pub index_without_times: Option<&'a str>,
     pub bases: &'a BaseImages,
     pub repairs: usize,
+    /// A suite that takes longer is refused, in seconds.
+    pub max_suite_seconds: f64,
 }
 
 #[derive(Debug)]
@@ -64,6 +67,7 @@ pub struct Built {
 
 /// One environment that was built and tried.
 struct TriedEnvironment {
+    stage: Stage,
     /// Its image and the number of passing tests; `None` if no test starts.
     runs: Option<(String, u32)>,
     outcome: String,
@@ -87,18 +91,24 @@ impl Builder<'_> {
         version: Option<&str>,
         tell: &(dyn Fn(&BuildAttempt) + Send + Sync),
     ) -> Result<Built> {
-        let mut recipe = match self.initial_recipe(target, time, version) {
+        let configuration = Configuration::read(&files(target));
+        let version = self.version(&configuration, time, version).await?;
+        let mut recipe = match self.initial_recipe(&configuration, time, version.as_deref()) {
             Ok(recipe) => recipe,
-            Err(why) => return Ok(Built::dropped(&format!("{why:#}"), Vec::new())),
+            Err(fate) => return Ok(Built::without_image(fate, Vec::new())),
         };
+        let base_image = self.images.pull_missing(&recipe.base_image).await;
+        base_image.map_err(unavailable)?;
         let own = own_modules(target.paths());
         let mut repair = Repair::new(self.repairs);
         let mut attempts: Vec<BuildAttempt> = Vec::new();
         let mut best: Option<(String, u32)> = None;
         let mut change = String::new();
+        let mut cause;
         loop {
             let began = Instant::now();
             let tried = self.attempt(tag, &recipe, target, time).await?;
+            let stage = tried.stage;
             let attempt = BuildAttempt {
                 change: std::mem::take(&mut change),
                 outcome: tried.outcome.clone(),
@@ -112,6 +122,7 @@ impl Builder<'_> {
                 best.clone_from(&tried.runs);
             }
             let findings = diagnose(&tried.output, &own);
+            cause = stage.cause(&findings);
             // A suite that runs is good enough, unless its failures name
             // missing modules.
             if tried.runs.is_some() && findings.is_empty() {
@@ -125,6 +136,12 @@ impl Builder<'_> {
             let repaired = repair.attempts.last();
             change = repaired.map_or_else(String::new, |attempt| attempt.reasons.join(" "));
         }
+        // The name keeps an image from those who tidy up; the last attempt has it.
+        let named = match &best {
+            Some((image, _)) => self.images.tag(image, tag).await,
+            None => self.images.untag(tag).await,
+        };
+        named.map_err(unavailable)?;
         Ok(match best {
             Some((image, _)) => Built {
                 fate: Fate::Survived,
@@ -133,21 +150,39 @@ impl Builder<'_> {
             },
             None => {
                 let detail = attempts.last().map(|attempt| attempt.outcome.clone());
-                Built::dropped(&detail.unwrap_or_default(), attempts)
+                let fate = Fate::dropped(cause, detail.unwrap_or_default());
+                Built::without_image(fate, attempts)
             }
         })
     }
 
+    /// The version that the project should see: its tags', or else that of its
+    /// newest release on the day.
+    async fn version(
+        &self,
+        configuration: &Configuration,
+        time: Timestamp,
+        of_tags: Option<&str>,
+    ) -> Result<Option<String>> {
+        let Some(name) = configuration.name.as_deref().filter(|_| of_tags.is_none()) else {
+            return Ok(of_tags.map(str::to_owned));
+        };
+        let newest = self.finder.newest_version(name, time).await;
+        newest.map_err(unavailable)
+    }
+
+    /// The first recipe, or why there is none.
     fn initial_recipe(
         &self,
-        target: &CodeTree,
+        configuration: &Configuration,
         time: Timestamp,
         version: Option<&str>,
-    ) -> anyhow::Result<Recipe> {
-        let configuration = Configuration::read(&files(target));
+    ) -> std::result::Result<Recipe, Fate> {
         let day = time.to_zoned(TimeZone::UTC).date();
-        let interpreter = python::choose(&configuration, self.bases, day)?;
-        let mut recipe = Recipe::new(&configuration, &interpreter, time, version)?;
+        let interpreter = python::choose(configuration, self.bases, day);
+        let interpreter = interpreter.map_err(|why| Fate::dropped(why.name(), why.to_string()))?;
+        let recipe = Recipe::new(configuration, &interpreter, time, version);
+        let mut recipe = recipe.map_err(|why| Fate::dropped(COMPILED, format!("{why:#}")))?;
         recipe.index_without_times = self.index_without_times.map(str::to_owned);
         Ok(recipe)
     }
@@ -229,6 +264,7 @@ impl Builder<'_> {
                 let suspected_outage = suspected_outage(&output);
                 append(&mut output, &problem);
                 return Ok(TriedEnvironment {
+                    stage: Stage::Build,
                     runs: None,
                     outcome,
                     output,
@@ -237,7 +273,7 @@ impl Builder<'_> {
             }
         };
         let purpose = Purpose::Preparation(format!("curate {tag}"));
-        let limits = Limits::default();
+        let limits = suite_limits(self.max_suite_seconds);
         let spec = ContainerSpec::new(&image, limits, purpose);
         let sandbox = self.sandbox.open(&spec).await;
         let sandbox = sandbox.map_err(unavailable)?;
@@ -256,13 +292,24 @@ impl Builder<'_> {
         let run = run.map_err(unavailable)?;
         let (runs, outcome) = match run.result {
             Ok(report) => {
+                // The output does not say why tests are skipped.
+                for reason in skipped(&report) {
+                    append(&mut output, reason);
+                }
                 let passed = TestList::of_target(&report).len();
                 let outcome = format!("{passed} of {} tests pass", report.tests.len());
                 ((passed > 0).then_some((image, passed)), outcome)
             }
             Err(why) => (None, why),
         };
+        let stage = match &runs {
+            None if run.seconds >= f64::from(limits.test_seconds) => Stage::SlowSuite,
+            // Modules that are missing keep pytest from its start, not to its end.
+            None if !outcome.starts_with("pytest ended") => Stage::Crash,
+            _ => Stage::Suite,
+        };
         Ok(TriedEnvironment {
+            stage,
             runs,
             outcome,
             output,
@@ -288,11 +335,74 @@ impl Builder<'_> {
 }
 
 impl Built {
-    fn dropped(detail: &str, attempts: Vec<BuildAttempt>) -> Self {
+    fn without_image(fate: Fate, attempts: Vec<BuildAttempt>) -> Self {
         Self {
-            fate: Fate::dropped("no environment", detail),
+            fate,
             image: String::new(),
             attempts,
+        }
+    }
+}
+
+/// The limits of a suite that may take this many seconds: one that hangs is
+/// stopped soon after.
+pub fn suite_limits(max_seconds: f64) -> Limits {
+    let limits = Limits::default();
+    let seconds = (max_seconds * SLOWEST)
+        .ceil()
+        .clamp(60.0, f64::from(limits.test_seconds));
+    Limits {
+        test_seconds: seconds as u32,
+        ..limits
+    }
+}
+
+/// How much longer than allowed a suite may take before it is stopped: another
+/// run of it may be faster.
+const SLOWEST: f64 = 1.5;
+
+/// The reasons of skipped tests, each once.
+fn skipped(report: &Report) -> BTreeSet<&str> {
+    let tests = report.tests.values();
+    let skipped = tests.filter(|test| test.outcome == Outcome::Skipped);
+    skipped.map(|test| test.message.as_str()).collect()
+}
+
+/// Why a project is refused whose own modules are compiled.
+pub const COMPILED: &str = "compiled modules";
+
+/// Where an attempt to make an environment ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Build,
+    Suite,
+    /// The tests ended their own process.
+    Crash,
+    SlowSuite,
+}
+
+impl Stage {
+    /// A short text that groups equal causes of failed attempts.
+    fn cause(self, findings: &[Finding]) -> &'static str {
+        let cause = |finding: &Finding| match finding {
+            Finding::Compiled { .. } => Some(COMPILED),
+            Finding::NoVersion { .. } => Some("a requirement without a release by its day"),
+            Finding::Conflict { .. } => Some("requirements that conflict"),
+            Finding::NotBuilt { .. } => Some("a requirement that cannot be built"),
+            Finding::ProjectNotBuilt => Some("the project cannot be built"),
+            Finding::OwnModule { .. } => Some("its own modules cannot be imported"),
+            Finding::MissingModule { .. } => Some("a module that nothing provides"),
+            Finding::BrokenModule { .. } | Finding::MissingName { .. } => {
+                Some("a requirement that cannot be imported")
+            }
+            _ => None,
+        };
+        match (self, findings.iter().find_map(cause)) {
+            (Self::SlowSuite, _) => "slow suite",
+            (Self::Crash, _) => "tests do not run to their end",
+            (_, Some(cause)) => cause,
+            (Self::Build, None) => "the image cannot be built",
+            (Self::Suite, None) => "tests do not start",
         }
     }
 }
@@ -309,8 +419,10 @@ fn append(output: &mut String, line: &str) {
 
 /// The files that declare requirements.
 fn files(target: &CodeTree) -> Files {
-    let declares = |path: &str| !path.contains('/') || path.starts_with("requirements/");
-    let paths: BTreeSet<&str> = target.paths().filter(|path| declares(path)).collect();
+    let paths: BTreeSet<&str> = target
+        .paths()
+        .filter(|path| is_project_file(path))
+        .collect();
     let file = |path: &str| Some((path.to_owned(), target.file(path)?.to_vec()));
     paths.into_iter().filter_map(file).collect()
 }
@@ -332,4 +444,46 @@ fn dockerfile(recipe: &Recipe) -> Vec<String> {
     let required = recipe.requirements.iter();
     lines.extend(required.map(|required| format!("# {} ({})", required.spec, required.reason)));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suite_is_stopped_soon_after_its_limit() {
+        let check = |most: f64, expect| assert_eq!(suite_limits(most).test_seconds, expect);
+        check(600.0, 900);
+        check(10.0, 60);
+        check(1e9, 3_600);
+    }
+
+    #[test]
+    fn failed_attempts_have_a_cause() {
+        let module = || "a".to_owned();
+        let own = Finding::OwnModule { module: module() };
+        let missing = Finding::MissingModule { module: module() };
+        let check = |stage: Stage, findings: &[Finding], expect: &str| {
+            assert_eq!(stage.cause(findings), expect, "{findings:?}");
+        };
+        check(Stage::Build, &[], "the image cannot be built");
+        check(
+            Stage::Build,
+            &[Finding::ProjectNotBuilt],
+            "the project cannot be built",
+        );
+        check(Stage::Suite, &[], "tests do not start");
+        check(Stage::Suite, &[Finding::NoLocale], "tests do not start");
+        check(
+            Stage::Suite,
+            &[own, missing],
+            "its own modules cannot be imported",
+        );
+        check(
+            Stage::Crash,
+            &[Finding::NoLocale],
+            "tests do not run to their end",
+        );
+        check(Stage::SlowSuite, &[Finding::NoLocale], "slow suite");
+    }
 }

@@ -3,17 +3,25 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Duration;
 
+use anyhow::Context;
 use futures::{StreamExt, TryStreamExt};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use swe_ci_base::as_u32;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_candidates::{KeptSpan, facts, spans};
+use swe_ci_candidates::environment::configuration::Configuration;
+use swe_ci_candidates::environment::python::{self, BaseImages};
+use swe_ci_candidates::{KeptSpan, Repository, facts, spans};
 use swe_ci_store::{CandidateRow, CuratedRepository};
+use swe_ci_views::browse::counted;
 use swe_ci_views::curation::Fate;
 
 use crate::curator::{Curator, unreadable};
+use crate::environment::COMPILED;
 use crate::fetch_failure::FetchFailure;
 use crate::origin::repository_folder;
 use crate::plan::Origin;
@@ -135,6 +143,7 @@ impl Curator<'_> {
         };
         let (stop, rules) = (self.stop.clone(), self.plan.spans.clone());
         let collect = self.plan.collect.clone();
+        let bases = self.bases.clone();
         let examined = blocking(move || {
             let watch = |_| match stop.is_cancelled() {
                 true => ControlFlow::Break(()),
@@ -144,15 +153,20 @@ impl Curator<'_> {
             let refusals = collect.refuse(&facts);
             let report = || spans(&folder, branch.as_deref(), &rules, &watch);
             let report = refusals.is_empty().then(report).transpose()?;
-            Ok((facts, refusals, report))
+            let infeasible = match &report {
+                Some(report) => infeasible(&folder, &report.kept, &bases)?,
+                None => Vec::new(),
+            };
+            Ok((facts, refusals, report, infeasible))
         });
-        let (facts, refusals, report) = examined.await.map_err(Unexamined::unreadable)?;
+        let (facts, refusals, report, infeasible) =
+            examined.await.map_err(Unexamined::unreadable)?;
         let licences = facts.licences.iter().map(|l| l.spdx.as_str());
         // Several files may carry the same one.
         let licences: Vec<&str> = licences.collect::<BTreeSet<_>>().into_iter().collect();
         repository.licence = licences.first().map(|_| licences.join(" AND "));
         repository.commits = as_u32(facts.commits);
-        let Some(report) = report else {
+        let Some(mut report) = report else {
             let all: Vec<String> = refusals.iter().map(ToString::to_string).collect();
             let reason = refusals.first().map_or("refused", |first| first.name());
             let dropped = Fate::dropped(reason, all.join("; "));
@@ -165,6 +179,12 @@ impl Curator<'_> {
         for (reason, n) in report.reasons() {
             dropped.push((reason.replace('_', " "), as_u32(n)));
         }
+        let mut reasons = infeasible.iter();
+        report
+            .kept
+            .retain(|_| reasons.next().is_none_or(Option::is_none));
+        let reasons = infeasible.iter().flatten().copied();
+        dropped.extend(counted(reasons));
         let most = self.plan.limits.candidates_per_repository;
         if let Some(rest @ 1..) = report.kept.len().checked_sub(most) {
             dropped.push(("beyond the largest of its repository".into(), as_u32(rest)));
@@ -174,6 +194,30 @@ impl Curator<'_> {
         let spans = report.kept.iter().take(most);
         Ok(spans.map(|found| candidate(repository, found)).collect())
     }
+}
+
+/// Why no environment can be made for the target of each span, if none can: the
+/// largest are kept of those that are left.
+fn infeasible(
+    folder: &Path,
+    kept: &[KeptSpan],
+    bases: &BaseImages,
+) -> anyhow::Result<Vec<Option<&'static str>>> {
+    let repository = Repository::open(folder)?;
+    let reason = |found: &KeptSpan| {
+        let span = &found.span;
+        let files = repository.project_files(repository.commit(&span.target)?)?;
+        let configuration = Configuration::read(&files);
+        if configuration.compiled.is_some() {
+            return Ok(Some(COMPILED));
+        }
+        let time = Timestamp::from_second(span.target_time);
+        let time = time.context("no calendar has the time of the target")?;
+        let day = time.to_zoned(TimeZone::UTC).date();
+        let chosen = python::choose(&configuration, bases, day);
+        Ok(chosen.err().map(|why| why.name()))
+    };
+    kept.iter().map(reason).collect()
 }
 
 /// Why a repository has no candidates.

@@ -2,8 +2,8 @@
 //!
 //! [`Plan`] is the request; [`Curations`] carries out those that are queued, one
 //! at a time: `origin` fetches repositories, `environment` builds images,
-//! `curator` takes a curation through its stages, `ranking` selects, and `split`
-//! writes the result.
+//! `curator` takes a curation through its stages, `ranking` selects, `similarity`
+//! compares with other splits, and `split` writes the result.
 
 mod curator;
 mod environment;
@@ -13,6 +13,7 @@ mod origin;
 mod plan;
 mod queue;
 mod ranking;
+mod similarity;
 mod split;
 
 pub use plan::{EXAMPLE_PLAN, Origin, Plan};
@@ -22,9 +23,9 @@ use std::path::PathBuf;
 use secrecy::SecretString;
 use swe_ci_base::error::Error;
 use swe_ci_dataset::TaskFolders;
-use swe_ci_sandbox::Sandbox;
 use swe_ci_sandbox::image_cache::ImageCache;
 use swe_ci_sandbox::images::Images;
+use swe_ci_sandbox::{Docker, Sandbox};
 use swe_ci_store::Store;
 use swe_ci_store::artifacts::Artifacts;
 
@@ -35,6 +36,8 @@ pub struct Curations<'a> {
     pub store: &'a Store,
     pub artifacts: &'a Artifacts,
     pub sandbox: &'a dyn Sandbox,
+    /// The engine behind the sandbox: it knows the containers of dead processes.
+    pub docker: &'a Docker,
     pub images: &'a Images,
     pub image_cache: &'a ImageCache,
     pub folders: &'a TaskFolders,

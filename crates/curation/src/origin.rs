@@ -11,7 +11,7 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::files;
 use swe_ci_candidates::environment::distribution::{Index, IndexFile};
-use swe_ci_candidates::environment::version::Version;
+use swe_ci_candidates::environment::version::{Version, described};
 use swe_ci_dataset::{CommitInfo, write_history};
 use tokio::process::Command;
 
@@ -61,10 +61,10 @@ impl Fetcher<'_> {
             .with_context(|| format!("cannot create {}", folder.display()))
     }
 
-    /// Clones one branch with its whole history, without files.
+    /// Clones one branch with its whole history and its tags, without files.
     async fn clone(&self, address: &str, branch: Option<&str>, to: &Path) -> anyhow::Result<()> {
         let mut git = git();
-        git.args(["clone", "--quiet", "--bare", "--single-branch", "--no-tags"]);
+        git.args(["clone", "--quiet", "--bare", "--single-branch"]);
         git.args(branch.iter().flat_map(|branch| ["--branch", branch]));
         git.arg("--").arg(address).arg(to);
         git.envs(self.env.iter().map(|(name, value)| (name, value)));
@@ -211,6 +211,24 @@ pub async fn checkout(
     Ok(())
 }
 
+/// The version of a commit by the nearest tag before it that names one.
+pub async fn version_of_tag(repository: &Path, sha: &str) -> anyhow::Result<Option<String>> {
+    let arguments = [
+        "describe",
+        "--tags",
+        "--long",
+        "--abbrev=7",
+        "--match",
+        "*[0-9]*",
+        sha,
+    ];
+    let output = in_folder(repository, &arguments).output().await;
+    let output = output.context("cannot run git; install it on this machine")?;
+    // It fails where there is no such tag.
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(output.status.success().then(|| described(&text)).flatten())
+}
+
 fn in_folder(folder: &Path, arguments: &[&str]) -> Command {
     let mut git = git();
     git.arg("-C").arg(folder).args(arguments);
@@ -229,6 +247,8 @@ fn git() -> Command {
         .args(["-c", "core.hooksPath=/dev/null"])
         .args(["-c", "safe.directory=*"])
         .args(["-c", "gc.auto=0"])
+        // A task's checkout names no folder and no user of this machine.
+        .args(["-c", "core.logAllRefUpdates=false"])
         .stdin(Stdio::null())
         .kill_on_drop(true);
     git
@@ -327,12 +347,19 @@ mod tests {
             branch: Some("main".into()),
         };
         let clone = home.path().join("clone");
+        let tag = ["tag", "v1.0", &shas[0]];
+        run(in_folder(&source, &tag)).await.unwrap();
         fetcher.fetch(&origin, &clone).await.unwrap();
+        for (sha, version) in shas.iter().zip(["1.0", "1.1.dev1", "1.1.dev2"]) {
+            let found = version_of_tag(&clone, sha).await.unwrap();
+            assert_eq!(found.as_deref(), Some(version));
+        }
         let task = home.path().join("task");
         checkout(&clone, &shas[0], &shas[1], &task).await.unwrap();
         assert_eq!(std::fs::read(task.join("a.py")).unwrap(), b"1");
         let history = swe_ci_dataset::History::new(&task);
         assert_eq!(history.between(&shas[0], &shas[1]).unwrap().len(), 1);
+        assert_eq!(version_of_tag(&task, &shas[0]).await.unwrap(), None);
         let later = history.commit(&shas[2]).unwrap_err();
         assert!(later.to_string().contains("no commit"), "{later}");
         let config = std::fs::read_to_string(task.join(".git/config")).unwrap();
@@ -340,6 +367,7 @@ mod tests {
             !config.contains("source") && !config.contains("clone"),
             "{config}"
         );
+        assert!(!task.join(".git/logs").join("HEAD").exists());
 
         let nothing = Origin::Git {
             address: home.path().join("nothing").display().to_string(),

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use swe_ci_candidates::github::Search;
 use swe_ci_candidates::{CollectRules, SpanRules};
@@ -108,6 +109,8 @@ pub struct Filter {
     pub repeats: u32,
     /// Slower suites are rejected; in seconds.
     pub max_suite_seconds: f64,
+    /// Chunks of the real history that are tested for each task, 0 for none.
+    pub replay: u32,
     pub most_per_repository: usize,
     /// The most tasks in all: 100 in section 3.1.
     pub most: usize,
@@ -119,6 +122,7 @@ impl Default for Filter {
             min_gap: 5,
             repeats: 3,
             max_suite_seconds: 600.0,
+            replay: 20,
             most_per_repository: 3,
             most: 100,
         }
@@ -153,6 +157,23 @@ impl Plan {
             [] => Ok(plan),
             problems => Err(problems.join("; ")),
         }
+    }
+
+    /// The plan for commits from this day on, such as `2026-11-01`.
+    ///
+    /// # Errors
+    /// If the text is no day.
+    pub fn since(mut self, day: &str) -> Result<Self, String> {
+        let day = day
+            .parse()
+            .map_err(|e| format!("since: `{day}` is no day such as 2026-11-01: {e}"))?;
+        self.spans.since = Some(day);
+        Ok(self)
+    }
+
+    /// The whole plan, defaults included.
+    pub fn to_toml(&self) -> anyhow::Result<String> {
+        toml::to_string_pretty(self).context("the plan cannot be written")
     }
 
     fn problems(&self) -> Vec<String> {
@@ -278,8 +299,13 @@ mod tests {
         assert_eq!(plan.spans.min_source_lines, 500);
         assert_eq!(plan.collect.min_age_years, 3.0);
         assert_eq!((plan.filter.min_gap, plan.filter.most), (5, 100));
-        let again = toml::to_string(&plan).unwrap();
+        let again = plan.to_toml().unwrap();
         assert_eq!(Plan::read(&again).unwrap(), plan);
+        let recent = plan.since("2026-11-01").unwrap();
+        let again = recent.to_toml().unwrap();
+        assert!(again.contains("2026-11-01"), "{again}");
+        assert_eq!(Plan::read(&again).unwrap(), recent);
+        assert!(recent.since("yesterday").unwrap_err().contains("yesterday"));
     }
 
     #[test]

@@ -12,16 +12,17 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_base::panics::catch_panic;
 use swe_ci_base::{Say, files};
 use swe_ci_candidates::environment::distribution::{Finder, Index};
-use swe_ci_candidates::environment::python::BaseImages;
+use swe_ci_candidates::environment::python::{BaseImages, USUAL_IMAGES};
 use swe_ci_candidates::github::{self, GitHub, RepositoryHit};
 use swe_ci_core::task::TaskId;
 use swe_ci_dataset::pip;
+use swe_ci_sandbox::SweepScope;
 use swe_ci_sandbox::images::{BuildNetwork, names_a_user};
 use swe_ci_store::CurationRow;
 use swe_ci_views::curation::{CurationState, Fate};
 use tokio_util::sync::CancellationToken;
 
-use crate::curator::Curator;
+use crate::curator::{Curator, image_name, stopped};
 use crate::origin::Fetcher;
 use crate::plan::{Origin, Plan, repository_name};
 use crate::{Curations, unavailable};
@@ -36,20 +37,29 @@ impl Curations<'_> {
     /// does. Returns its final state.
     ///
     /// # Errors
-    /// The failure that interrupts it; another call resumes it.
-    pub async fn finish(&self, id: &str, say: Say<'_>) -> Result<CurationState> {
+    /// The failure that interrupts it, `stop` included; another call resumes it.
+    pub async fn finish(
+        &self,
+        id: &str,
+        say: Say<'_>,
+        stop: &CancellationToken,
+    ) -> Result<CurationState> {
         let mut reported = false;
         loop {
             let row = self.store.curation(id).await?;
             if row.state.is_over() {
+                if let Some(_held) = self.curation_lock()? {
+                    self.remove_abandoned().await?;
+                }
                 return Ok(row.state);
             }
             match self.curation_lock()? {
-                Some(_held) => self.carry_out(&row, say, &CancellationToken::new()).await?,
+                Some(_held) => self.carry_out(&row, say, stop).await?,
                 None if !reported => {
                     say("a server is working on it; `/datasets` shows its progress".into());
                     reported = true;
                 }
+                None if stop.is_cancelled() => return Err(stopped()),
                 None => tokio::time::sleep(POLL_INTERVAL).await,
             }
         }
@@ -72,10 +82,11 @@ impl Curations<'_> {
     }
 
     async fn curate_next(&self, stop: &CancellationToken) -> Result<bool> {
-        let Some(row) = self.store.next_curation().await? else {
+        let Some(_held) = self.curation_lock()? else {
             return Ok(false);
         };
-        let Some(_held) = self.curation_lock()? else {
+        let Some(row) = self.store.next_curation().await? else {
+            self.remove_abandoned().await?;
             return Ok(false);
         };
         let say = |line: String| tracing::info!(curation = row.id, "{line}");
@@ -100,6 +111,10 @@ impl Curations<'_> {
         if !running.await? {
             return Ok(());
         }
+        // A killed process leaves the suite running that this one starts anew.
+        let swept = self.docker.sweep(SweepScope::ByOthers).await;
+        swept.map_err(unavailable)?;
+        self.remove_abandoned().await?;
         let stop = stop.child_token();
         let ended = tokio::select! {
             // A panic fails this curation; it would end the worker otherwise, and
@@ -129,14 +144,38 @@ impl Curations<'_> {
         Ok(())
     }
 
-    /// Removes intermediate results: clones, checkouts, and the images of
-    /// candidates that were not selected.
+    /// Removes the intermediate results of curations that were cancelled while
+    /// no process carried them out. Only the holder of the lock may call it.
+    async fn remove_abandoned(&self) -> Result<()> {
+        let homes = self.settings.data.join("curations");
+        let mut ids = Vec::new();
+        for entry in std::fs::read_dir(homes).into_iter().flatten().flatten() {
+            ids.extend(entry.file_name().into_string());
+        }
+        for id in ids {
+            let row = self.store.curation(&id).await;
+            if row.is_ok_and(|row| row.state.is_over()) {
+                self.remove_intermediates(&id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes intermediate results: clones, checkouts, the images of candidates
+    /// that were not selected, and what builds left without a name.
     async fn remove_intermediates(&self, id: &str) -> Result<()> {
         // The same environment has the same digest, whichever curation built
         // it.
         let needed = self.store.task_images().await?;
         for candidate in self.store.candidates(id).await? {
-            if candidate.image.is_empty() || candidate.filtered == Fate::Survived {
+            if candidate.filtered == Fate::Survived {
+                continue;
+            }
+            // While its last container was about to disappear, it had to stay.
+            self.images
+                .untag(&image_name(id, &candidate.task_id))
+                .await?;
+            if candidate.image.is_empty() {
                 continue;
             }
             if !needed.contains(&candidate.image) {
@@ -149,6 +188,7 @@ impl Curations<'_> {
                 blocking(move || files::remove_folder(&folder)).await?;
             }
         }
+        self.images.remove_build_remains().await?;
         let home = self.curation_home(id)?;
         blocking(move || files::remove_folder(&home)).await?;
         Ok(())
@@ -202,11 +242,7 @@ impl Curations<'_> {
         let without_times = index.without_times().await;
         let without_times = without_times.map_err(unavailable)?;
         let index_without_times = without_times.filter(|url| !names_a_user(url));
-        let mut bases: BaseImages = plan.environment.images.clone();
-        if bases.is_empty() {
-            let version = pip::python_version(self.sandbox, base_image).await;
-            bases.insert(version.map_err(unavailable)?, base_image.clone());
-        }
+        let bases = self.base_images(&plan).await?;
         let curator = Curator {
             curations: self,
             id: &row.id,
@@ -225,6 +261,8 @@ impl Curations<'_> {
             say,
             stop,
         };
+        let versions: Vec<&str> = bases.keys().map(String::as_str).collect();
+        say(format!("Python {}", versions.join(", ")));
         self.put_repositories(row, &plan, say).await?;
         curator.examine_repositories().await?;
         curator.build_environments().await?;
@@ -233,6 +271,31 @@ impl Curations<'_> {
         self.remove_intermediates(&row.id).await?;
         say(format!("split {}: {tasks} tasks", plan.split));
         Ok(tasks)
+    }
+
+    /// The plan's base images; without any, the server's own and the usual ones
+    /// that are here or can be pulled.
+    async fn base_images(&self, plan: &Plan) -> Result<BaseImages> {
+        if !plan.environment.images.is_empty() {
+            return Ok(plan.environment.images.clone());
+        }
+        let own = &self.settings.base_image;
+        let version = pip::python_version(self.sandbox, own).await;
+        let mut bases = BaseImages::from([(version.map_err(unavailable)?, own.clone())]);
+        for (version, usual) in USUAL_IMAGES {
+            if bases.contains_key(version) {
+                continue;
+            }
+            // As `scripts/setup.sh pythons` names them.
+            let made_here = format!("swe-ci/base:py{}", version.replace('.', ""));
+            for name in [made_here, usual.to_owned()] {
+                if self.images.is_available(&name).await.map_err(unavailable)? {
+                    bases.insert(version.to_owned(), name);
+                    break;
+                }
+            }
+        }
+        Ok(bases)
     }
 
     async fn put_repositories(&self, row: &CurationRow, plan: &Plan, say: Say<'_>) -> Result<()> {

@@ -33,7 +33,7 @@ impl Curator<'_> {
             ..line
         });
         let lines: Vec<TaskLine> = lines.collect();
-        let plan = toml::to_string_pretty(self.plan).context("the plan cannot be written")?;
+        let plan = self.plan.to_toml()?;
         let (folder, name) = (self.dataset(), split.clone());
         blocking(move || {
             // An earlier process has moved them already.

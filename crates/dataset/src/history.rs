@@ -130,6 +130,19 @@ impl History {
     }
 }
 
+/// Cuts commits into at most `max` runs of nearly the same length, in order.
+pub fn chunks(commits: Vec<CommitInfo>, max: u32) -> Vec<Vec<CommitInfo>> {
+    let total = commits.len();
+    let count = total.min(max.max(1) as usize);
+    let mut commits = commits.into_iter();
+    (0..count)
+        .map(|i| {
+            let size = (i + 1) * total / count - i * total / count;
+            commits.by_ref().take(size).collect()
+        })
+        .collect()
+}
+
 /// Creates a linear history with one commit per version of the code. Author and
 /// times are fixed, so the same input always gives the same commit ids. Returns
 /// the ids, oldest first, and checks out the first commit.
@@ -287,5 +300,31 @@ mod tests {
         assert!(remaining.take(0).is_err(), "one file too many");
         let error = history.code("beef").unwrap_err();
         assert!(error.to_string().contains("no commit beef"), "{error}");
+    }
+
+    #[test]
+    fn chunks_are_even_and_end_at_the_target() {
+        let commits = |total: usize| -> Vec<CommitInfo> {
+            let commit = |i| CommitInfo {
+                sha: format!("{i:040}"),
+                time: 0,
+                message: String::new(),
+            };
+            (0..total).map(commit).collect()
+        };
+        for (total, max, expect) in [
+            (4, 20, vec![1, 1, 1, 1]),
+            (5, 2, vec![2, 3]),
+            (76, 20, vec![]),
+            (1, 1, vec![1]),
+            (20, 20, vec![1; 20]),
+        ] {
+            let cut = chunks(commits(total), max);
+            let sizes: Vec<usize> = cut.iter().map(Vec::len).collect();
+            assert_eq!(cut.concat(), commits(total));
+            assert!(cut.len() <= max as usize && sizes.iter().all(|s| *s >= 1));
+            assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 1);
+            assert!(expect.is_empty() || sizes == expect, "{sizes:?}");
+        }
     }
 }

@@ -76,6 +76,7 @@ impl Importer<'_> {
             folders: self.folders,
             repeats: self.options.repeats,
             test_command: self.options.test_command,
+            limits: Limits::default(),
             folder,
         };
         let parallel = self.options.parallel;

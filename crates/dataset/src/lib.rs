@@ -9,6 +9,7 @@ mod import;
 mod metadata;
 pub mod pip;
 mod prepare;
+mod replay;
 mod source;
 mod split;
 pub mod tiny;
@@ -19,7 +20,7 @@ use swe_ci_base::digest::sha256_hex;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::TaskRow;
 
-pub use history::{CommitInfo, History};
+pub use history::{CommitInfo, History, chunks};
 pub use import::{ImportOptions, Importer};
 pub use metadata::{TEST_COMMAND, TaskLine};
 pub use metadata::{read as read_metadata, table as metadata_table};

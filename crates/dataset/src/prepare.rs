@@ -41,6 +41,8 @@ pub struct TaskPreparation<'a> {
     pub repeats: u32,
     /// Instead of what the metadata file says.
     pub test_command: Option<TestCommand>,
+    /// The limits of each run of the suite.
+    pub limits: Limits,
     pub folder: &'a Path,
 }
 
@@ -172,7 +174,7 @@ impl TaskPreparation<'_> {
             End::Target => (&ends.oracle, "target"),
         };
         let purpose = Purpose::Preparation(format!("import {} {end}", row.id));
-        let limits = Limits::default();
+        let limits = self.limits;
         let grading = Grading {
             code: code.clone(),
             base: ends.base.clone(),

@@ -52,7 +52,7 @@ pub use swe_ci_base::{Error, Result, Say, error};
 pub use swe_ci_core::metrics::METRIC_VERSION;
 pub use swe_ci_core::provider_key::KeyView;
 pub use swe_ci_core::results::Change;
-pub use swe_ci_curation::EXAMPLE_PLAN;
+pub use swe_ci_curation::{EXAMPLE_PLAN, Plan as CurationPlan};
 pub use swe_ci_dataset::{ImportOptions, ImportSource};
 pub use swe_ci_sandbox::images::usual_ca_bundle;
 pub use swe_ci_store::{ProvenIdentity, RunListing, SessionData};

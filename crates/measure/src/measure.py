@@ -64,7 +64,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.environ["PYLINTHOME"] = home  # read while Pylint is imported
         versions = import_tools(arguments.mode, arguments.site, arguments.also)
-        measure = {"radon": measure_by_radon, "pylint": measure_by_pylint}[arguments.mode]
+        pylint = functools.partial(measure_by_pylint, arguments.site)
+        measure = {"radon": measure_by_radon, "pylint": pylint}[arguments.mode]
         write({"tools": versions, **measure(root, request)}, arguments.out)
 
 
@@ -132,9 +133,33 @@ class OutsideLoader(importlib.abc.Loader):
             self.found.loader.exec_module(module)
 
 
+class ToolFinder(importlib.abc.MetaPathFinder):
+    """Finds the tools and their dependencies for us alone: astroid looks up the imports
+    of the measured code in `sys.path`, where a task without `typing_extensions` must
+    not seem to have it."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def find_spec(
+        self, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None
+    ) -> Optional[importlib.machinery.ModuleSpec]:
+        if path is not None:
+            return None  # a submodule, in the folder of its package
+        return importlib.machinery.PathFinder.find_spec(fullname, [self.folder], target)
+
+
+def hide_tools(tools: str) -> None:
+    """Takes the tools out of the path, so that astroid resolves the measured code's
+    imports as the task would."""
+    # A Python of the layer has them among its own packages.
+    hidden = os.path.realpath(tools)
+    sys.path[:] = [entry for entry in sys.path if os.path.realpath(entry) != hidden]
+    sys.meta_path.append(ToolFinder(tools))
+
+
 def import_tools(mode: str, tools: str, also: str) -> dict[str, str]:
-    """Imports the tools and returns their versions. Then puts their folder last, so
-    that astroid resolves the measured code's imports as the task would."""
+    """Imports the tools and returns their versions. Then puts their folder last."""
     site.execsitecustomize = site.execusercustomize = lambda: None  # type: ignore[attr-defined]
     site.main()
     sys.path.insert(0, tools)
@@ -369,14 +394,14 @@ def problem(text: str) -> dict[str, Any]:
 # Pylint -----------------------------------------------------------------------
 
 
-def measure_by_pylint(root: str, request: dict[str, Any]) -> dict[str, Any]:
+def measure_by_pylint(tools: str, root: str, request: dict[str, Any]) -> dict[str, Any]:
     files = request["files"]
     if not files:
         return {"counts": {"files": {}, "total": zeros(), "global_note": None}}
 
     def work(_: int) -> dict[str, Any]:
         try:
-            return {"counts": pylint_counts(root, files)}
+            return {"counts": pylint_counts(tools, root, files)}
         except (Exception, SystemExit) as error:
             traceback.print_exc()
             return problem(f"{type(error).__name__}: {error}")
@@ -431,7 +456,7 @@ class Collector:
         pass
 
 
-def pylint_counts(root: str, files: Sequence[str]) -> dict[str, Any]:
+def pylint_counts(tools: str, root: str, files: Sequence[str]) -> dict[str, Any]:
     """`pylint --rcfile=EMPTY --persistent=n FILE…` in the measured folder."""
     from pylint.lint import Run
 
@@ -443,7 +468,7 @@ def pylint_counts(root: str, files: Sequence[str]) -> dict[str, Any]:
     arguments = [f"--rcfile={settings}", "--persistent=n", "--jobs=1"]
 
     class Counting(Run):
-        LinterClass = counting_linter(collector)
+        LinterClass = counting_linter(collector, tools)
 
     run = Counting([*arguments, *map(argument, files)], collector, exit=False)
     stats = run.linter.stats
@@ -458,12 +483,17 @@ def argument(path: str) -> str:
     return ("./" if path[0] in "-~" else "") + glob.escape(path)
 
 
-def counting_linter(collector: Collector) -> type:
+def counting_linter(collector: Collector, tools: str) -> type:
     """A linter that reports statements to the collector: Pylint's own counts are keyed
-    by module name, which several files may share."""
+    by module name, which several files may share. It hides the tools once Pylint has
+    found its plugins, which it looks up in the path."""
     from pylint.lint import PyLinter
 
     class Linter(PyLinter):
+        def check(self, *files: Any) -> None:
+            hide_tools(tools)
+            super().check(*files)
+
         def check_astroid_module(self, node: Any, walker: Any, *checkers: Any, **named: Any) -> Any:
             before = walker.nbstatements
             try:

@@ -7,10 +7,15 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::outcomes::TestList;
 use swe_ci_core::report::{Outcome, Report};
 
+use crate::browse::counted;
 use crate::count;
 
 /// Maximum names of tests in a finding; it only counts the others.
 const MAX_NAMES: usize = 50;
+/// Digits of a commit in a finding.
+const COMMIT_DIGITS: usize = 7;
+/// The most characters of an error in a finding.
+const MAX_ERROR_CHARS: usize = 200;
 
 /// The result of preparing a task.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -29,6 +34,24 @@ pub struct Preparation {
     /// Licence of the target, found in its tree: an SPDX name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
+    /// The real history, as the human baseline replays it; empty if it was not
+    /// tested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<HistoryPoint>,
+}
+
+/// The code after a chunk of the real history, and its tests.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct HistoryPoint {
+    pub sha: String,
+    /// Commits of the chunk.
+    pub commits: u32,
+    /// Tests of T that pass.
+    pub passed: u32,
+    pub seconds: f64,
+    /// Why the suite gave no result that can be believed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// Lines added and deleted between base and target.
@@ -77,6 +100,9 @@ pub enum TaskFinding {
     OnlyAtTarget { tests: Named },
     /// Tests that pytest finds on the base and not on the target.
     OnlyAtBase { tests: Named },
+    /// Tests that fail on the target in every run: they are not part of T.
+    /// `error` is their most frequent one.
+    NotPassing { tests: Named, error: String },
     /// The gap differs from the one that the metadata file declares.
     GapDiffers { declared: u32, found: u32 },
     /// pytest is started without these options of the settings, because nothing
@@ -85,6 +111,16 @@ pub enum TaskFinding {
     /// The target passes no test that the base does not: there is nothing to
     /// gain.
     NoGap,
+    /// Tests that pass although all source files are empty.
+    PassWithoutCode { tests: Named },
+    /// A task of another split has most of these tests.
+    SimilarTask { task: String, percent: u32 },
+    /// Code of the real history whose suite gives no result: the human baseline
+    /// collapses there. `problem` is the first one's.
+    HistoryFails {
+        commits: Vec<String>,
+        problem: String,
+    },
 }
 
 /// A number of tests, with the names of the first.
@@ -111,9 +147,13 @@ impl TaskFinding {
             Self::Unsteady { .. } => "tests of changing names",
             Self::OnlyAtTarget { .. } => "tests that the base does not have",
             Self::OnlyAtBase { .. } => "tests that the target does not have",
+            Self::NotPassing { .. } => "tests that the target fails",
             Self::GapDiffers { .. } => "another gap than declared",
             Self::OptionsDropped { .. } => "options left out",
             Self::NoGap => "no gap",
+            Self::HistoryFails { .. } => "history that cannot be tested",
+            Self::PassWithoutCode { .. } => "tests that pass without code",
+            Self::SimilarTask { .. } => "a similar task in another split",
         }
     }
 
@@ -135,6 +175,10 @@ impl TaskFinding {
                 "{} found on the base and not on the target, with the same test files.",
                 subject(tests, "are")
             ),
+            Self::NotPassing { tests, error } => format!(
+                "{} in every run on the target; they do not count. Their most frequent error: {error}",
+                subject(tests, "failed")
+            ),
             Self::GapDiffers { declared, found } => format!(
                 "The metadata file declares a gap of {declared}; on this machine it is {found}."
             ),
@@ -143,6 +187,21 @@ impl TaskFinding {
                 options.join(" ")
             ),
             Self::NoGap => "The base passes every test that the target passes.".into(),
+            Self::PassWithoutCode { tests } => format!(
+                "{} although every source file is empty.",
+                subject(tests, "passed")
+            ),
+            Self::SimilarTask { task, percent } => {
+                format!("{percent} % of the tests of this task and of {task} are the same.")
+            }
+            Self::HistoryFails { commits, problem } => format!(
+                "The suite gives no result on the code of {} between base and target ({}): {problem}",
+                match commits.len() {
+                    1 => "1 commit".to_owned(),
+                    n => format!("{n} commits"),
+                },
+                commits.join(", ")
+            ),
         }
     }
 
@@ -151,8 +210,14 @@ impl TaskFinding {
             Self::Flaky { tests }
             | Self::Unsteady { tests }
             | Self::OnlyAtTarget { tests }
-            | Self::OnlyAtBase { tests } => Some(tests),
-            Self::GapDiffers { .. } | Self::OptionsDropped { .. } | Self::NoGap => None,
+            | Self::OnlyAtBase { tests }
+            | Self::NotPassing { tests, .. }
+            | Self::PassWithoutCode { tests } => Some(tests),
+            Self::GapDiffers { .. }
+            | Self::OptionsDropped { .. }
+            | Self::NoGap
+            | Self::HistoryFails { .. }
+            | Self::SimilarTask { .. } => None,
         }
     }
 }
@@ -170,6 +235,27 @@ impl Preparation {
     /// Lines added and deleted in files of every kind, if they were counted.
     pub fn modified_lines(&self) -> Option<u32> {
         self.lines.map(LinesChanged::modified)
+    }
+
+    /// Takes in the tests of the real history.
+    pub fn add_history(&mut self, history: Vec<HistoryPoint>) {
+        let failing = history.iter().filter(|point| point.problem.is_some());
+        let commits: Vec<String> = failing
+            .map(|point| point.sha.chars().take(COMMIT_DIGITS).collect())
+            .collect();
+        let problem = history.iter().find_map(|point| point.problem.clone());
+        if let Some(problem) = problem {
+            let finding = TaskFinding::HistoryFails { commits, problem };
+            self.findings.push(finding);
+        }
+        self.history = history;
+    }
+
+    /// Takes in the tests that pass without code.
+    pub fn add_passing_without_code(&mut self, tests: &[String]) {
+        let tests = Named::from_names(tests.iter().map(String::as_str));
+        let finding = tests.map(|tests| TaskFinding::PassWithoutCode { tests });
+        self.findings.extend(finding);
     }
 
     pub fn number_of_findings(&self) -> u32 {
@@ -199,6 +285,7 @@ impl Preparation {
             Named::from_names(only_target.copied())
                 .map(|tests| TaskFinding::OnlyAtTarget { tests }),
             Named::from_names(only_base.copied()).map(|tests| TaskFinding::OnlyAtBase { tests }),
+            not_passing(target),
             declared_gap
                 .filter(|declared| *declared != found)
                 .map(|declared| TaskFinding::GapDiffers { declared, found }),
@@ -223,6 +310,37 @@ fn count_runs(reports: &[Report]) -> BTreeMap<&str, (usize, usize)> {
         *passed += usize::from(test.outcome == Outcome::Passed);
     }
     counts
+}
+
+/// The tests that fail in every run on the target.
+fn not_passing(target: &[Report]) -> Option<TaskFinding> {
+    let fails = |name: &String, report: &Report| {
+        let outcome = report.tests.get(name).map(|test| test.outcome);
+        matches!(outcome, Some(Outcome::Failed | Outcome::Error))
+    };
+    let first = target.first()?;
+    let failing = first.tests.iter();
+    let failing = failing.filter(|(name, _)| target.iter().all(|report| fails(name, report)));
+    let failing: Vec<_> = failing.collect();
+    let tests = Named::from_names(failing.iter().map(|(name, _)| name.as_str()))?;
+    let errors = failing.iter().map(|(_, test)| error_line(&test.message));
+    let most = counted(errors).into_iter().next();
+    let error = most.map_or_else(String::new, |(error, _)| error);
+    Some(TaskFinding::NotPassing { tests, error })
+}
+
+/// The line of pytest's message that says what went wrong.
+fn error_line(message: &str) -> &str {
+    let lines = || {
+        message
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+    };
+    let marked = lines().find_map(|line| line.strip_prefix("E "));
+    let line = marked.or_else(|| lines().next_back()).unwrap_or("").trim();
+    let end = line.char_indices().nth(MAX_ERROR_CHARS);
+    end.map_or(line, |(at, _)| &line[..at])
 }
 
 fn gap(tests: &TestList, base: &Report) -> u32 {
@@ -274,7 +392,7 @@ mod tests {
             "a:f b:p c:p",
             None,
             "a",
-            &["flaky tests: b"],
+            &["flaky tests: b", "tests that the target fails: c"],
         );
         check(
             &["a:p x1:p y:f", "a:p x2:p"],
@@ -310,6 +428,29 @@ mod tests {
             text.starts_with("100 tests are found on the target"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn history_that_gives_no_result_is_a_finding() {
+        let point = |sha: &str, problem: Option<&str>| HistoryPoint {
+            sha: sha.into(),
+            problem: problem.map(str::to_owned),
+            ..HistoryPoint::default()
+        };
+        let mut preparation = Preparation::default();
+        preparation.add_history(vec![point("0123456789", None)]);
+        assert_eq!(
+            (preparation.findings.len(), preparation.history.len()),
+            (0, 1)
+        );
+        let slow = Some("the tests took longer than 60 s");
+        preparation.add_history(vec![point("0123456789", slow), point("abcdef0123", slow)]);
+        let text = preparation.findings[0].text();
+        assert!(
+            text.contains("2 commits between base and target (0123456, abcdef0)"),
+            "{text}"
+        );
+        assert!(text.ends_with("longer than 60 s"), "{text}");
     }
 
     #[test]

@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_engine::{
-    EXAMPLE_PLAN, Engine, ImportOptions, ImportSource, Imported, PageRequest, TasksWanted,
+    CurationPlan, EXAMPLE_PLAN, Engine, ImportOptions, ImportSource, Imported, PageRequest,
+    TasksWanted,
 };
-use swe_ci_views::curation::{CurationDetail, CurationState};
+use swe_ci_views::curation::{CurationDetail, CurationState, CurationSummary};
 use swe_ci_views::view::{Page, SplitSummary, TaskState, TaskSummary};
+use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
 use super::output;
+use super::signals::stop_on_signals;
 use crate::config::GlobalOptions;
 
 const DEMO_HELP: &str = "\
@@ -46,12 +49,15 @@ repositories, finds stretches of history with unchanged dependencies, builds an
 image for each in which its tests run, and selects the best candidates. The plan
 is a TOML file; --example prints one with every setting.
 
-The results of every stage are stored: --go-on resumes a curation. If a server
-works on the data folder, it does the work.
+The results of every stage are stored. Ctrl-C or SIGTERM stops the command, and
+--go-on resumes the curation; --cancel ends it for good and keeps its findings.
+If a server works on the data folder, it does the work.
 
 Examples:
   swe-ci dataset curate --example > plan.toml
-  swe-ci dataset curate plan.toml";
+  swe-ci dataset curate plan.toml
+  swe-ci dataset curations
+  swe-ci dataset curate --cancel 0199c1d2-…";
 
 const EXPORT_HELP: &str = "\
 Examples:
@@ -77,6 +83,12 @@ pub(super) enum Command {
     /// Make a split from git histories
     #[command(after_help = CURATE_HELP)]
     Curate(Curate),
+    /// List the curations, the newest first
+    Curations {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Write a split into a folder in the official layout
     #[command(after_help = EXPORT_HELP)]
     Export {
@@ -136,14 +148,21 @@ fn test_command(name: &str) -> Result<TestCommand, String> {
 #[derive(Debug, Args)]
 pub(super) struct Curate {
     /// The plan
-    #[arg(value_name = "FILE", required_unless_present_any = ["example", "go_on"])]
+    #[arg(value_name = "FILE", required_unless_present_any = ["example", "go_on", "cancel"])]
     plan: Option<PathBuf>,
+    /// Only use commits from this day on, such as 2026-11-01; instead of what
+    /// the plan says
+    #[arg(long, value_name = "DAY", requires = "plan")]
+    since: Option<String>,
     /// Print an example plan with every setting, and exit
     #[arg(long)]
     example: bool,
     /// Resume this curation instead of beginning one
     #[arg(long, value_name = "ID", conflicts_with_all = ["plan", "example"])]
     go_on: Option<String>,
+    /// Cancel this curation, whichever process works on it
+    #[arg(long, value_name = "ID", conflicts_with_all = ["plan", "example", "go_on"])]
+    cancel: Option<String>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -168,6 +187,9 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
             imported(&done.await?, import.json)
         }
         Command::Curate(options) => curate(&engine, options).await,
+        Command::Curations { json } => {
+            output::show(&engine.curations().await?[..], json, print_curations)
+        }
         Command::Export { split, folder } => {
             let tasks = engine.export(&split, &folder, &output::say).await?;
             output::note(format_args!("{tasks} tasks in {}", folder.display()));
@@ -203,17 +225,36 @@ fn imported(imported: &Imported, json: bool) -> Result<(), Failure> {
 }
 
 async fn curate(engine: &Engine, options: Curate) -> Result<(), Failure> {
+    if let Some(id) = options.cancel {
+        engine.cancel_curation(&id).await?;
+        // It is over: this only removes what it left, unless its process does.
+        engine
+            .curate(&id, &output::say, &CancellationToken::new())
+            .await?;
+        output::note(format_args!("curation {id} is cancelled"));
+        return Ok(());
+    }
     let id = match (options.go_on, options.plan) {
         (Some(id), _) => id,
         (None, Some(plan)) => {
             let text = std::fs::read_to_string(&plan);
             let text = text.map_err(|e| Failure::usage(format!("{}: {e}", plan.display())))?;
+            let text = match options.since {
+                Some(day) => CurationPlan::read(&text)
+                    .and_then(|plan| plan.since(&day))
+                    .and_then(|plan| plan.to_toml().map_err(|e| format!("{e:#}")))
+                    .map_err(Failure::usage)?,
+                None => text,
+            };
             engine.submit_curation(&text).await?
         }
         (None, None) => return Ok(()),
     };
     output::note(format_args!("curation {id}"));
-    let state = engine.curate(&id, &output::say).await.map_err(|error| {
+    let stop = CancellationToken::new();
+    stop_on_signals(stop.clone())?;
+    let state = engine.curate(&id, &output::say, &stop).await;
+    let state = state.map_err(|error| {
         let next = format!("`swe-ci dataset curate --go-on {id}` resumes it");
         Failure::from(error).next(next)
     })?;
@@ -223,6 +264,21 @@ async fn curate(engine: &Engine, options: Curate) -> Result<(), Failure> {
         CurationState::Failed { reason } => Err(Failure::new(reason)),
         other => Err(Failure::new(format!("the curation is {}", other.name()))),
     }
+}
+
+fn print_curations(curations: &[CurationSummary]) -> Result<(), Failure> {
+    let rows = curations.iter().map(|curation| {
+        let tasks = curation.funnel.last().map_or(0, |stage| stage.survived);
+        [
+            curation.curation_id.clone(),
+            curation.split.clone(),
+            curation.state.name().to_owned(),
+            tasks.to_string(),
+            curation.created_at.clone(),
+        ]
+    });
+    let none = "There are no curations; `swe-ci dataset curate --help` shows how to begin one.";
+    output::table_or_note("curation | split | state | tasks: | begun", rows, none)
 }
 
 fn print_curation(curation: &CurationDetail) -> Result<(), Failure> {

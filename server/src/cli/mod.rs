@@ -17,6 +17,7 @@ mod rescore;
 mod run;
 mod score;
 mod serve;
+mod signals;
 mod steer;
 mod style;
 mod verify;

@@ -7,11 +7,11 @@ use secrecy::ExposeSecret;
 use swe_ci_app::PublicUrl;
 use swe_ci_engine::{Engine, Error};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
 use super::output;
+use super::signals::stop_on_signals;
 use crate::app::App;
 use crate::config::{GlobalOptions, ServeOptions};
 use crate::invitation::{invitation_link, local};
@@ -111,30 +111,4 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
 fn conflict_failure(error: Error) -> Failure {
     let conflict = matches!(error, Error::Conflict(_));
     Failure::from(error).next_if(conflict, "stop the other process, give this one another folder with --data or SWE_CI_DATA, or run it without workers: --workers 0")
-}
-
-/// The first signal stops the server in order, the second at once.
-fn stop_on_signals(shutdown: CancellationToken) -> Result<(), Failure> {
-    let listen =
-        |kind| signal(kind).map_err(|e| Failure::new(format!("cannot listen for signals: {e}")));
-    let (mut interrupt, mut terminate) = (
-        listen(SignalKind::interrupt())?,
-        listen(SignalKind::terminate())?,
-    );
-    tokio::spawn(async move {
-        let name = either(&mut interrupt, &mut terminate).await;
-        tracing::info!("{name}: stopping");
-        shutdown.cancel();
-        let name = either(&mut interrupt, &mut terminate).await;
-        tracing::warn!("{name} again: ending at once");
-        std::process::exit(1);
-    });
-    Ok(())
-}
-
-async fn either(interrupt: &mut Signal, terminate: &mut Signal) -> &'static str {
-    tokio::select! {
-        _ = interrupt.recv() => "SIGINT",
-        _ = terminate.recv() => "SIGTERM",
-    }
 }

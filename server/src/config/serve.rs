@@ -26,7 +26,8 @@ pub struct ServeOptions {
     )]
     pub listen: SocketAddr,
 
-    /// Folder of the built site; `site` next to the program, else target/site
+    /// Folder of the built site; `site` next to the program or to its folder,
+    /// else target/site
     #[arg(long, env = "SWE_CI_SITE", value_name = "FOLDER")]
     site: Option<PathBuf>,
 
@@ -192,11 +193,11 @@ fn default_workers() -> usize {
 }
 
 fn default_site(executable: Option<&Path>) -> PathBuf {
-    executable
-        .and_then(Path::parent)
-        .map(|folder| folder.join("site"))
-        .filter(|site| site.is_dir())
-        .unwrap_or_else(|| PathBuf::from("target/site"))
+    // Cargo builds the program into a folder beside the site's.
+    let folders = executable.into_iter().flat_map(Path::ancestors).skip(1);
+    let sites = folders.take(2).map(|folder| folder.join("site"));
+    let mut sites = sites.filter(|site| site.is_dir());
+    sites.next().unwrap_or_else(|| PathBuf::from("target/site"))
 }
 
 /// An empty text names none: a variable may be empty.
@@ -380,9 +381,12 @@ mod tests {
     #[test]
     fn the_site_is_next_to_the_program_or_in_target() {
         let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("swe-ci");
-        assert_eq!(default_site(Some(&program)), Path::new("target/site"));
-        std::fs::create_dir(folder.path().join("site")).unwrap();
-        assert_eq!(default_site(Some(&program)), folder.path().join("site"));
+        let program = folder.path().join("debug/swe-ci");
+        let site = || default_site(Some(&program));
+        assert_eq!(site(), Path::new("target/site"));
+        for place in ["site", "debug/site"] {
+            std::fs::create_dir_all(folder.path().join(place)).unwrap();
+            assert_eq!(site(), folder.path().join(place));
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use leptos::prelude::*;
-use swe_ci_views::preparation::{Lines, Preparation, TaskFinding};
+use swe_ci_views::preparation::{HistoryPoint, Lines, Preparation, TaskFinding};
 use swe_ci_views::view::TaskTest;
 
 use crate::components::{Meter, PlainTable, fact};
@@ -23,6 +23,8 @@ pub(super) fn Prepared(preparation: Preparation) -> impl IntoView {
             .collect_view()
         });
         let licence = preparation.licence.map(|licence| fact("Licence", licence));
+        let history = (!preparation.history.is_empty())
+            .then(|| view! { <History points=preparation.history/> });
         let findings = preparation.findings;
         let found = match findings.is_empty() {
             true => "No known issues.",
@@ -46,9 +48,43 @@ pub(super) fn Prepared(preparation: Preparation) -> impl IntoView {
                     {lines}
                     {licence}
                 </dl>
+                {history}
             </section>
         }
     })
+}
+
+/// The real history, as the human baseline replays it.
+#[component]
+fn History(points: Vec<HistoryPoint>) -> impl IntoView {
+    let row = |(at, point): (usize, HistoryPoint)| {
+        let result = match point.problem {
+            Some(problem) => problem,
+            None => format::count(point.passed as usize, "test"),
+        };
+        let sha: String = point.sha.chars().take(7).collect();
+        view! {
+            <tr>
+                <th scope="row">{at + 1}</th>
+                <td><code>{sha}</code></td>
+                <td>{point.commits}</td>
+                <td>{result}</td>
+                <td>{format::seconds(point.seconds)}</td>
+            </tr>
+        }
+    };
+    let heads = ["Chunk", "Commit", "Commits", "Result", "Suite"];
+    let heads = heads.map(|head| view! { <th scope="col">{head}</th> });
+    let heads = heads.collect_view().into_any();
+    view! {
+        <details>
+            <summary>"Its real history, tested"</summary>
+            <p class="quiet">"The code that the human baseline has after each iteration, and the tests that count and pass."</p>
+            <PlainTable class="gap-files" caption="The code after each chunk of the real history" heads>
+                {points.into_iter().enumerate().map(row).collect_view()}
+            </PlainTable>
+        </details>
+    }
 }
 
 fn changed(label: &'static str, lines: Lines) -> impl IntoView {

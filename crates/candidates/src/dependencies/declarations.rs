@@ -40,7 +40,7 @@ impl DeclaredDependencies {
             Source::Pyproject => pyproject::pyproject(&text),
             Source::SetupCfg => Ok(ini::setup_cfg(&text)),
             Source::SetupPy => setup_py::declared(&text),
-            Source::Requirements => Ok(ini::requirements(&text)),
+            Source::Requirements | Source::RequirementsLock => Ok(ini::requirements(&text)),
             Source::Pipfile => pyproject::pipfile(&text),
             Source::PipfileLock => lock::pipfile_lock(&text),
             Source::Lock => lock::lock(&text),
@@ -77,6 +77,14 @@ impl DeclaredDependencies {
         self.unparsed.iter().map(|(path, why)| (path.as_str(), why))
     }
 
+    /// Drops what a file requires for tests, builds and developers only.
+    pub fn keep_runtime(&mut self, path: &str) {
+        self.places.retain(|place, _| {
+            let part = place.strip_prefix(path).unwrap_or(place).trim_start();
+            is_runtime(path, part)
+        });
+    }
+
     /// Whether no requirement is declared; a library may need none.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
@@ -92,10 +100,48 @@ impl DeclaredDependencies {
     }
 }
 
+/// Whether a part of a file says what the project needs when it is used. The
+/// text of a file that cannot be parsed may say it.
+fn is_runtime(path: &str, part: &str) -> bool {
+    let parts: &[&str] = match path {
+        "pyproject.toml" => &["project", "dynamic", "python", "poetry", "flit"],
+        "setup.cfg" => &["options install_requires", "options python_requires"],
+        "setup.py" => &["install_requires", "python_requires"],
+        "requirements.txt" => &["lines"],
+        "Pipfile" => &["packages"],
+        _ => &[],
+    };
+    part == "text" || parts.contains(&part)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::dependencies::is_declaration;
+
+    #[test]
+    fn requirements_at_run_time() {
+        let check = |path: &str, text: &str, expect: &str| {
+            let mut declared = parsed(path, text);
+            declared.keep_runtime(path);
+            let all: Vec<&str> = declared.places().map(|(place, _)| place).collect();
+            assert_eq!(all.join(", "), expect, "{path}");
+        };
+        check(
+            "pyproject.toml",
+            "[project]\nrequires-python='>=3'\ndependencies=['a']\n[dependency-groups]\ndev=['b']\n\
+             [build-system]\nrequires=['c']\n[project.optional-dependencies]\nx=['d']",
+            "pyproject.toml project, pyproject.toml python",
+        );
+        check(
+            "setup.cfg",
+            "[options]\ninstall_requires=a\ntests_require=b",
+            "setup.cfg options install_requires",
+        );
+        check("requirements-dev.txt", "a", "");
+        check("requirements.txt", "a", "requirements.txt lines");
+        check("pyproject.toml", "[", "pyproject.toml text");
+    }
 
     fn parsed(path: &str, text: &str) -> DeclaredDependencies {
         let mut declared = DeclaredDependencies::default();
@@ -294,6 +340,9 @@ mod tests {
             &own("[package.source]\ntype='git'\nresolved_reference='a'", "1"),
             &own("[package.source]\ntype='git'\nresolved_reference='b'", "1"),
         );
+        let rye = "requirements-dev.lock";
+        same(rye, "# generated\n-e file:.\na==1", "-e file:.\na==1");
+        other(rye, "-e file:.\na==1", "-e file:.\na==2");
         other(
             "pylock.toml",
             "[[packages]]\nname='a'\nversion='1'",

@@ -12,6 +12,8 @@ pub enum Source {
     PipfileLock,
     /// Of Poetry, PDM, uv or PEP 751: tables of packages.
     Lock,
+    /// Of Rye: pip's requirements.
+    RequirementsLock,
 }
 
 /// The kind of declarations in a file, by its path from the repository root;
@@ -28,6 +30,7 @@ pub fn is_declaration(path: &str) -> Option<Source> {
         ("", "Pipfile") => Some(Source::Pipfile),
         ("", "Pipfile.lock") => Some(Source::PipfileLock),
         ("", "poetry.lock" | "pdm.lock" | "uv.lock" | "pylock.toml") => Some(Source::Lock),
+        ("", "requirements.lock" | "requirements-dev.lock") => Some(Source::RequirementsLock),
         ("", file)
             if is_text && (file.contains("requirements") || file.starts_with("constraints")) =>
         {
@@ -40,7 +43,10 @@ pub fn is_declaration(path: &str) -> Option<Source> {
 
 impl Source {
     pub fn is_lock(self) -> bool {
-        matches!(self, Self::PipfileLock | Self::Lock)
+        matches!(
+            self,
+            Self::PipfileLock | Self::Lock | Self::RequirementsLock
+        )
     }
 
     /// Whether a file with this text lists the project's needs, even if the
@@ -48,7 +54,7 @@ impl Source {
     pub fn is_manifest(self, text: &str) -> bool {
         match self {
             Self::SetupPy | Self::Requirements | Self::Pipfile => true,
-            Self::PipfileLock | Self::Lock => false,
+            Self::PipfileLock | Self::Lock | Self::RequirementsLock => false,
             Self::SetupCfg => crate::ini::entries(text)
                 .iter()
                 .any(|entry| entry.section == "metadata" || entry.section.starts_with("options")),
@@ -71,6 +77,8 @@ mod tests {
             "Pipfile.lock",
             "uv.lock",
             "pylock.toml",
+            "requirements.lock",
+            "requirements-dev.lock",
             "requirements.txt",
             "dev-requirements.txt",
             "requirements-dev.in",

@@ -3,14 +3,61 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use git2::Oid;
 use serde::{Deserialize, Serialize};
 
-use crate::bounds;
+use crate::bounds::{self, ListingBudget};
+use crate::repository::{Kind, Repository};
 use crate::text::decoded;
 
 /// Files of a repository by their path from its root. Files longer than
 /// [`bounds::BLOB`] are not read.
 pub type Files = BTreeMap<String, Vec<u8>>;
+
+/// Whether a configuration may be read from the file of this path: files of the
+/// root by their kind, and all files in `requirements/`.
+pub fn is_project_file(path: &str) -> bool {
+    const NAMES: [&str; 2] = ["Pipfile", "PKG-INFO"];
+    const KINDS: [&str; 7] = [".toml", ".cfg", ".ini", ".py", ".txt", ".in", ".lock"];
+    match path.split_once('/') {
+        Some((folder, file)) => folder == REQUIREMENTS && !file.contains('/'),
+        None => NAMES.contains(&path) || KINDS.iter().any(|kind| path.ends_with(kind)),
+    }
+}
+
+const REQUIREMENTS: &str = "requirements";
+
+impl Repository {
+    /// The files of a commit that [`is_project_file`] names, without links and
+    /// files longer than [`bounds::BLOB`].
+    pub fn project_files(&self, commit: Oid) -> anyhow::Result<Files> {
+        let mut found: Vec<(String, Oid)> = Vec::new();
+        let mut left = ListingBudget::new();
+        let mut folders = vec![(String::new(), self.root(commit)?)];
+        while let Some((folder, tree)) = folders.pop() {
+            self.list_here(tree, |name, id, kind| {
+                left.spend(name)?;
+                let Ok(name) = str::from_utf8(name) else {
+                    return Ok(());
+                };
+                let path = format!("{folder}{name}");
+                match kind {
+                    Kind::File if is_project_file(&path) => found.push((path, id)),
+                    Kind::Folder if path == REQUIREMENTS => folders.push((format!("{path}/"), id)),
+                    _ => {}
+                }
+                Ok(())
+            })?;
+        }
+        let mut files = Files::new();
+        for (path, id) in found {
+            if let Some(bytes) = self.blob(id, bounds::BLOB)? {
+                files.insert(path, bytes);
+            }
+        }
+        Ok(files)
+    }
+}
 
 /// The text of a file; none if it is absent or too long.
 pub(super) fn text<'f>(files: &'f Files, path: &str) -> Option<Cow<'f, str>> {
@@ -24,4 +71,31 @@ pub(super) fn text<'f>(files: &'f Files, path: &str) -> Option<Cow<'f, str>> {
 pub struct BuildSystem {
     pub requires: Vec<String>,
     pub backend: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_a_configuration() {
+        for path in [
+            "pyproject.toml",
+            "setup.py",
+            "tox.ini",
+            "Pipfile",
+            "PKG-INFO",
+            "requirements/test.in",
+        ] {
+            assert!(is_project_file(path), "{path}");
+        }
+        for path in [
+            "README.md",
+            "src/setup.py",
+            "requirements/a/b.txt",
+            "docs/requirements.txt",
+        ] {
+            assert!(!is_project_file(path), "{path}");
+        }
+    }
 }

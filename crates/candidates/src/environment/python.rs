@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::bail;
 use jiff::civil::{Date, date};
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +30,16 @@ const RELEASED: [(Minor, Date); 7] = [
     ((3, 15), date(2026, 10, 1)),
 ];
 
+/// Images with these versions, where a registry answers.
+pub const USUAL_IMAGES: [(&str, &str); 6] = [
+    ("3.9", "python:3.9-slim"),
+    ("3.10", "python:3.10-slim"),
+    ("3.11", "python:3.11-slim"),
+    ("3.12", "python:3.12-slim"),
+    ("3.13", "python:3.13-slim"),
+    ("3.14", "python:3.14-slim"),
+];
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interpreter {
     /// `3.11`.
@@ -39,41 +48,68 @@ pub struct Interpreter {
     pub reason: String,
 }
 
+/// Why no interpreter suits a commit.
+#[derive(Debug, thiserror::Error)]
+pub enum NoInterpreter {
+    /// An image would help.
+    #[error(
+        "the project requires {required} and the day is {day}, so it needs Python {needed}; the base images have {available}. \
+         Name an image with it in `environment.images` of the plan"
+    )]
+    NoImage {
+        required: String,
+        day: Date,
+        needed: String,
+        available: String,
+    },
+    /// No image would help.
+    #[error(
+        "the project requires {required}, and no Python from 3.9 on that was released before {day} satisfies it: \
+         pip knows the days of packages from Python 3.9 on"
+    )]
+    TooOld { required: String, day: Date },
+    #[error("{0}")]
+    Unreadable(String),
+}
+
+impl NoInterpreter {
+    /// A short text that groups equal cases.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::NoImage { .. } => "no base image with its Python",
+            Self::TooOld { .. } => "before Python 3.9",
+            Self::Unreadable(_) => "unreadable",
+        }
+    }
+}
+
 /// Chooses the highest version that satisfies `requires-python` and was
 /// released before `day`, preferring versions that the classifiers name.
 ///
-/// An error lists the required and the available versions.
+/// # Errors
+/// The required and the available versions.
 pub fn choose(
     configuration: &Configuration,
     images: &BaseImages,
     day: Date,
-) -> anyhow::Result<Interpreter> {
+) -> Result<Interpreter, NoInterpreter> {
     let required = configuration.requires_python.as_deref().unwrap_or("");
     let mut fitting = Vec::new();
     for (version, image) in images {
         let Some(pair) = minor(version) else {
-            bail!("{version:?} in the table of base images is not a Python version such as 3.11");
+            let problem = format!(
+                "{version:?} in the table of base images is not a Python version such as 3.11"
+            );
+            return Err(NoInterpreter::Unreadable(problem));
         };
-        if pair >= FIRST && was_released(pair, day) && fits(pair, version, required)? {
+        if is_possible(pair, version, required, day)? {
             let mut classifiers = configuration.python_classifiers.iter();
             let named = classifiers.any(|c| minor(c) == Some(pair));
             fitting.push((named, pair, version, image));
         }
     }
     let Some((named, _, version, image)) = fitting.into_iter().max() else {
-        let mut available = images.keys().cloned().collect::<Vec<_>>().join(", ");
-        if available.is_empty() {
-            available = "none".to_owned();
-        }
-        let wanted = match required {
-            "" => "any".to_owned(),
-            required => format!("{required:?}"),
-        };
-        bail!(
-            "no base image has a suitable Python: the project requires {wanted}, and the version must be \
-             3.9 or later and released before {day}; available: {available}; add an image to the table, or \
-             skip this commit"
-        );
+        return Err(nothing_fits(required, images, day)?);
     };
     let asks = match required {
         "" => "the project requires no version".to_owned(),
@@ -87,6 +123,48 @@ pub fn choose(
             "the highest version released before {day}: {asks}, and its classifiers {names} this one"
         ),
     })
+}
+
+fn nothing_fits(
+    required: &str,
+    images: &BaseImages,
+    day: Date,
+) -> Result<NoInterpreter, NoInterpreter> {
+    let mut needed = Vec::new();
+    for (pair @ (major, minor), _) in RELEASED {
+        let version = format!("{major}.{minor}");
+        if is_possible(pair, &version, required, day)? {
+            needed.push(version);
+        }
+    }
+    let required = match required {
+        "" => "any version".to_owned(),
+        required => format!("{required:?}"),
+    };
+    if needed.is_empty() {
+        return Ok(NoInterpreter::TooOld { required, day });
+    }
+    let available = match images.is_empty() {
+        true => "none".to_owned(),
+        false => images.keys().cloned().collect::<Vec<_>>().join(", "),
+    };
+    Ok(NoInterpreter::NoImage {
+        required,
+        day,
+        needed: needed.join(" or "),
+        available,
+    })
+}
+
+fn is_possible(
+    pair: Minor,
+    version: &str,
+    required: &str,
+    day: Date,
+) -> Result<bool, NoInterpreter> {
+    let fits =
+        || fits(pair, version, required).map_err(|e| NoInterpreter::Unreadable(format!("{e:#}")));
+    Ok(pair >= FIRST && was_released(pair, day) && fits()?)
 }
 
 fn minor(version: &str) -> Option<Minor> {
@@ -167,26 +245,40 @@ mod tests {
     }
 
     #[test]
-    fn errors_list_required_and_available_versions() {
+    fn errors_say_whether_an_image_would_help() {
         let check = |required: &str, there: &[&str], day: &str, parts: &[&str]| {
             let error = chosen(required, &[], there, day).unwrap_err();
             for part in parts {
                 assert!(error.contains(part), "{error}");
             }
+            let helps = error.contains("environment.images");
+            assert_eq!(helps, error.contains("it needs Python"), "{error}");
         };
         check(
             "<3.9",
             &["3.11"],
             "2024-01-01",
-            &["\"<3.9\"", "available: 3.11"],
+            &["\"<3.9\"", "no Python from 3.9 on"],
         );
         check(
             "",
             &["3.11"],
-            "2021-01-01",
-            &["any", "released before 2021-01-01"],
+            "2020-01-01",
+            &["any version", "released before 2020-01-01"],
         );
-        check("", &[], "2021-01-01", &["available: none"]);
+        check(
+            "",
+            &["3.11"],
+            "2022-01-01",
+            &["needs Python 3.9 or 3.10", "images have 3.11"],
+        );
+        check(
+            ">=3.10",
+            &[],
+            "2022-01-01",
+            &["needs Python 3.10;", "images have none"],
+        );
+        check("", &["3.8"], "2021-01-01", &["needs Python 3.9;"]);
         check(
             "",
             &["py311"],
@@ -194,6 +286,5 @@ mod tests {
             &["py311", "not a Python version"],
         );
         check(">=x", &["3.11"], "2024-01-01", &[">=x"]);
-        check("", &["3.8"], "2024-01-01", &["3.9 or later"]);
     }
 }

@@ -27,6 +27,29 @@ impl Version {
     }
 }
 
+/// The version of a commit by `git describe --tags --long`: that of its tag, or
+/// else the one that setuptools-scm guesses for a commit after it. None if the
+/// tag names no version.
+pub fn described(describe: &str) -> Option<String> {
+    let (rest, _hash) = describe.trim().rsplit_once('-')?;
+    let (tag, commits) = rest.rsplit_once('-')?;
+    let commits: u64 = commits.parse().ok()?;
+    // `v1.2`, `release-1.2`, `name/1.2`: the version starts a part of the name.
+    let starts = tag.char_indices().map(|(at, _)| at);
+    let starts = starts.filter(|at| *at == 0 || tag[..*at].ends_with(['-', '_', '/', 'v', 'V']));
+    let mut texts = starts.map(|at| &tag[at..]);
+    let text = texts.find(|text| Version::parse(text).is_some())?;
+    let text = text.trim_start_matches(['v', 'V']);
+    let version = Version::parse(text)?;
+    if commits == 0 || version.is_pre() {
+        return Some(text.to_owned());
+    }
+    let (last, first) = version.release().split_last()?;
+    let mut numbers: Vec<String> = first.iter().map(u64::to_string).collect();
+    numbers.push((last + 1).to_string());
+    Some(format!("{}.dev{commits}", numbers.join(".")))
+}
+
 /// Whether a version satisfies a list such as `>=3.8,<4,!=3.9.*`. An error names
 /// the part of the list that is not a specifier.
 pub fn satisfies(version: &Version, list: &str) -> anyhow::Result<bool> {
@@ -83,6 +106,21 @@ mod tests {
         for none in ["", "x", "1.x", "2004d", "1..2", "1-"] {
             assert_eq!(Version::parse(none), None, "{none}");
         }
+    }
+
+    #[test]
+    fn a_commit_has_the_version_of_its_tag_or_one_after_it() {
+        let check = |describe: &str, expect: Option<&str>| {
+            assert_eq!(described(describe).as_deref(), expect, "{describe}");
+        };
+        check("v1.2.3-0-gabcdef0", Some("1.2.3"));
+        check("1.2.3-5-gabcdef0\n", Some("1.2.4.dev5"));
+        check("23.1-5-gabcdef0", Some("23.2.dev5"));
+        check("release-2.0-1-gabcdef0", Some("2.1.dev1"));
+        check("my-lib_v2.0-1-gabcdef0", Some("2.1.dev1"));
+        check("2.0rc1-4-gabcdef0", Some("2.0rc1"));
+        check("docs-4-gabcdef0", None);
+        check("", None);
     }
 
     #[test]

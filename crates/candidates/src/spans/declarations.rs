@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use git2::Oid;
 
+use super::Unchanged;
 use crate::bounds::{self, ListingBudget};
 use crate::dependencies::{DeclaredDependencies, is_declaration};
 use crate::repository::{Kind, Repository};
@@ -20,6 +21,7 @@ pub(super) type Files = Rc<BTreeMap<String, Oid>>;
 
 pub(super) struct Declarations<'r> {
     pub(super) repository: &'r Repository,
+    unchanged: Unchanged,
     /// The last tree read: many commits change nothing in the root but folders.
     last: Option<(Oid, Files)>,
     read: HashMap<(String, Oid), Rc<DeclaredDependencies>>,
@@ -27,9 +29,10 @@ pub(super) struct Declarations<'r> {
 }
 
 impl<'r> Declarations<'r> {
-    pub(super) fn new(repository: &'r Repository) -> Self {
+    pub(super) fn new(repository: &'r Repository, unchanged: Unchanged) -> Self {
         Self {
             repository,
+            unchanged,
             last: None,
             read: HashMap::new(),
             cached_bytes: 0,
@@ -55,7 +58,9 @@ impl<'r> Declarations<'r> {
                 };
                 let path = format!("{folder}{name}");
                 let goes_on = !folder.is_empty() || name == "requirements";
-                if kind == Kind::File && is_declaration(&path).is_some() {
+                let declares =
+                    is_declaration(&path).is_some_and(|source| self.unchanged.reads(source));
+                if kind == Kind::File && declares {
                     found.insert(path, id);
                 } else if kind == Kind::Folder && goes_on && folders_in(&path) < DEPTH {
                     folders.push((format!("{path}/"), id));
@@ -134,6 +139,9 @@ impl<'r> Declarations<'r> {
             self.read.clear();
             self.cached_bytes = length;
         }
+        if self.unchanged == Unchanged::Runtime {
+            declared.keep_runtime(path);
+        }
         let declared = Rc::new(declared);
         self.read.insert(key, declared.clone());
         Ok(declared)
@@ -143,7 +151,7 @@ impl<'r> Declarations<'r> {
 impl Repository {
     /// All declarations of a commit, from the files [`is_declaration`] names.
     pub fn declared(&self, commit: Oid) -> anyhow::Result<DeclaredDependencies> {
-        let mut declarations = Declarations::new(self);
+        let mut declarations = Declarations::new(self, Unchanged::Locked);
         let files = declarations.files(self.root(commit)?)?;
         declarations.together(&files)
     }

@@ -13,11 +13,14 @@ use std::ops::Range;
 use std::path::Path;
 
 use anyhow::Context;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 pub use change::{Change, Changes};
 
 use self::declarations::Declarations;
+use crate::dependencies::Source;
 use crate::repository::{Commit, PROGRESS_INTERVAL, Repository};
 use crate::watch::{Progress, Watch, notify};
 
@@ -33,6 +36,30 @@ pub struct SpanRules {
     pub min_source_lines: usize,
     /// Commits after the base up to the target. The paper states no minimum.
     pub min_commits: usize,
+    /// What stays the same from base to target.
+    pub unchanged: Unchanged,
+    /// Only commits from this day on, for tasks that are newer than the models.
+    pub since: Option<Date>,
+}
+
+/// The dependencies that stay the same within a span.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unchanged {
+    /// Everything that a file declares, lock files included.
+    #[default]
+    Locked,
+    /// Everything but lock files.
+    Declared,
+    /// What the project needs when it is used: its dependencies and its Python.
+    /// Tools of tests and developers may change; the target's are used.
+    Runtime,
+}
+
+impl Unchanged {
+    fn reads(self, source: Source) -> bool {
+        self == Self::Locked || !source.is_lock()
+    }
 }
 
 impl Default for SpanRules {
@@ -41,6 +68,8 @@ impl Default for SpanRules {
             min_modified_lines: 1_000,
             min_source_lines: 500,
             min_commits: 1,
+            unchanged: Unchanged::default(),
+            since: None,
         }
     }
 }
@@ -158,8 +187,9 @@ pub fn spans(
 ) -> anyhow::Result<SpanReport> {
     let repository = Repository::open(folder)?;
     let head = repository.tip(branch)?;
-    let chain = repository.first_parents(head, watch)?;
-    let mut declarations = Declarations::new(&repository);
+    let mut chain = repository.first_parents(head, watch)?;
+    chain.drain(..before(&chain, rules.since)?);
+    let mut declarations = Declarations::new(&repository, rules.unchanged);
     let found = subsequences(&chain, &mut declarations, watch)?;
     let of = found.len();
     let mut report = SpanReport {
@@ -207,6 +237,15 @@ pub fn changes(
     change::between(&repository, old, new, &check_stop)
 }
 
+/// The number of commits up to the last one before a day. Clocks run backwards
+/// at times, so a later commit may have an earlier time.
+fn before(chain: &[Commit], since: Option<Date>) -> anyhow::Result<usize> {
+    let Some(day) = since else { return Ok(0) };
+    let first = day.to_zoned(TimeZone::UTC)?.timestamp().as_second();
+    let last = chain.iter().rposition(|commit| commit.time < first);
+    Ok(last.map_or(0, |last| last + 1))
+}
+
 const SECONDS_A_DAY: f64 = 86_400.0;
 
 /// The maximal subsequences of commits with the same declarations, in order.
@@ -234,7 +273,9 @@ fn subsequences(
         }
         before = Some(files);
     }
-    found.push(start..chain.len());
+    if start < chain.len() {
+        found.push(start..chain.len());
+    }
     Ok(found)
 }
 

@@ -38,6 +38,7 @@ pub fn any() -> SpanRules {
         min_modified_lines: 0,
         min_source_lines: 0,
         min_commits: 1,
+        ..SpanRules::default()
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use swe_ci_candidates::testing::HOUR;
-use swe_ci_candidates::{Change, Progress, Reason, SpanRules, Stopped, unwatched};
+use swe_ci_candidates::{Change, Progress, Reason, SpanRules, Stopped, Unchanged, unwatched};
 
 use crate::{PYPROJECT, any, lines, project, report};
 
@@ -148,6 +148,7 @@ fn reasons_against_a_span() {
         min_modified_lines: lines,
         min_source_lines: source,
         min_commits: commits,
+        ..SpanRules::default()
     };
     let nothing = &|_: &mut swe_ci_candidates::testing::History| {};
     check(&rules(60, 40, 1), nothing, "");
@@ -391,4 +392,51 @@ fn rules_and_reports_travel_as_json() {
         serde_json::from_str::<swe_ci_candidates::SpanReport>(&json).unwrap(),
         report
     );
+}
+
+#[test]
+fn a_plan_chooses_what_stays_the_same() {
+    let (_folder, mut history) = project();
+    let with_group =
+        |version: u32| format!("{PYPROJECT}[dependency-groups]\ndev = ['mypy>={version}']\n");
+    let lock = |version: u32| format!("[[package]]\nname='a'\nversion='{version}'\n");
+    history.write("pyproject.toml", with_group(1)).unwrap();
+    history.write("uv.lock", lock(1)).unwrap();
+    history.commit("all").unwrap();
+    history.write("uv.lock", lock(2)).unwrap();
+    history.commit("lock").unwrap();
+    history.write("pyproject.toml", with_group(2)).unwrap();
+    history.commit("developers").unwrap();
+    let more = PYPROJECT.replace(">=1", ">=2");
+    history.write("pyproject.toml", more).unwrap();
+    history.commit("dependencies").unwrap();
+    let check = |unchanged, expect| {
+        let rules = SpanRules { unchanged, ..any() };
+        let found = swe_ci_candidates::spans(history.folder(), None, &rules, &unwatched);
+        assert_eq!(found.unwrap().subsequences, expect, "{unchanged:?}");
+    };
+    check(Unchanged::Locked, 4);
+    check(Unchanged::Declared, 3);
+    check(Unchanged::Runtime, 2);
+}
+
+#[test]
+fn spans_begin_after_a_day() {
+    let (_folder, mut history) = project();
+    let mut shas = Vec::new();
+    for n in 0..50 {
+        history.write("p/core.py", lines(10 + n, "v")).unwrap();
+        shas.push(history.commit("more").unwrap().to_string());
+    }
+    let check = |since: &str, commits: usize, base: Option<usize>| {
+        let since = Some(since.parse().unwrap());
+        let rules = SpanRules { since, ..any() };
+        let found = swe_ci_candidates::spans(history.folder(), None, &rules, &unwatched).unwrap();
+        assert_eq!(found.commits, commits);
+        let found = found.kept.first().map(|kept| kept.span.base.clone());
+        assert_eq!(found, base.map(|base| shas[base].clone()));
+    };
+    check("2020-01-01", 50, Some(0));
+    check("2020-01-02", 26, Some(24));
+    check("2020-01-04", 0, None);
 }

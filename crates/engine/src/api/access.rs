@@ -136,7 +136,13 @@ mod tests {
                 "build_layer",
                 engine.build_layer("opencode", None, &say).await.err(),
             ),
-            ("curate", engine.curate("c", &say).await.err()),
+            (
+                "curate",
+                engine
+                    .curate("c", &say, &CancellationToken::new())
+                    .await
+                    .err(),
+            ),
             ("work", engine.work(stop).await.err()),
             ("sweep_accounts", engine.sweep_accounts().await.err()),
             ("sweep_deliveries", engine.sweep_deliveries().await.err()),

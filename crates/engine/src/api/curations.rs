@@ -2,7 +2,7 @@
 
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_sandbox::Sandbox;
+use swe_ci_sandbox::{Sandbox, SweepScope};
 use swe_ci_store::{CandidateRow, CuratedRepository, CurationRow, funnel_of};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::curation::{
@@ -99,17 +99,27 @@ impl Engine {
         }
     }
 
-    /// Carries out a curation in this process, or waits while another one does;
-    /// for administrators. Returns its final state.
+    /// Carries out a curation in this process until `stop`, or waits while
+    /// another process does; for administrators. Returns its final state.
     ///
     /// # Errors
     /// The failure that interrupts it; another call resumes it.
-    pub async fn curate(&self, id: &str, say: Say<'_>) -> Result<CurationState> {
+    pub async fn curate(
+        &self,
+        id: &str,
+        say: Say<'_>,
+        stop: &CancellationToken,
+    ) -> Result<CurationState> {
         self.require(AccountRole::Admin)?;
         let (settings, sandbox) = (self.curation_settings(), self.sandbox());
-        self.carried_out_with(&settings, &*sandbox)
-            .finish(id, say)
-            .await
+        let curations = self.carried_out_with(&settings, &*sandbox);
+        let ended = curations.finish(id, say, stop).await;
+        if stop.is_cancelled()
+            && let Err(error) = self.docker.sweep(SweepScope::ByAnyone).await
+        {
+            tracing::debug!("containers not removed at shutdown: {error}");
+        }
+        ended
     }
 
     /// Carries out queued curations until `stop`.
@@ -128,6 +138,7 @@ impl Engine {
             store: &self.store,
             artifacts: &self.artifacts,
             sandbox,
+            docker: &self.docker,
             images: &self.images,
             image_cache: &self.image_cache,
             folders: &self.folders,

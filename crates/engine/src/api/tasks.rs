@@ -6,11 +6,12 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::task::TaskId;
+use swe_ci_curation::Plan;
 use swe_ci_dataset::{TEST_COMMAND, TaskLine, export, metadata_table, split_detail};
 use swe_ci_store::TaskRow;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::browse::{ListOrder, Spread, TaskFilter};
-use swe_ci_views::dataset::{Counted, SplitDetail, spreads};
+use swe_ci_views::dataset::{Counted, SplitDetail, SplitSource, spreads};
 use swe_ci_views::view::{
     Commit, Page, SplitSummary, TaskDetail, TaskState, TaskSummary, TaskTest,
 };
@@ -97,8 +98,9 @@ impl Engine {
     }
 
     /// Writes the runnable tasks of a split into a folder in the official
-    /// layout, with a datasheet and checksums; for administrators. Returns their
-    /// number.
+    /// layout, with a datasheet, checksums and the plan of its curation; for
+    /// administrators. The same split gives the same bytes. Returns the number of
+    /// tasks.
     ///
     /// # Errors
     /// [`Error::Conflict`] when the folder is not empty; [`Error::Unavailable`]
@@ -119,13 +121,16 @@ impl Engine {
             let data = folder.join("data").join(row.id.as_str());
             export::write_task(&self.folders, &self.images, row, &data).await?;
         }
-        let datasheet = self.split(name).await?.datasheet();
+        let detail = self.split(name).await?;
+        let mut beside = vec![("DATASHEET.md", detail.datasheet())];
+        if let Some(SplitSource::Curated { curation_id }) = &detail.source {
+            let plan = self.store.curation(curation_id).await?.plan;
+            let plan = Plan::read(&plan).map_err(Error::Invalid)?;
+            beside.push(("plan.toml", plan.to_toml()?));
+        }
         let lines: Vec<TaskLine> = rows.iter().map(line).collect();
         let (folder, name) = (folder.to_owned(), name.to_owned());
-        blocking(move || {
-            export::write_beside(&folder, &name, &lines, &[("DATASHEET.md", datasheet)])
-        })
-        .await?;
+        blocking(move || export::write_beside(&folder, &name, &lines, &beside)).await?;
         Ok(rows.len())
     }
 

@@ -1,6 +1,7 @@
 //! Splits from git histories: real packages of the package index, and a local
 //! repository whose tests need an undeclared package.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -82,6 +83,8 @@ min_source_lines = 20
 min_gap = 1
 repeats = 2
 most_per_repository = 1
+[environment]
+images = {{ "3.11" = "swe-ci/base:py311" }}
 [limits]
 candidates_per_repository = 1
 "#,
@@ -112,7 +115,10 @@ async fn real_histories_become_tasks() {
         .filter(|c| !c.attempts.is_empty())
         .collect();
     assert!(!built.is_empty());
-    let state = engine.curate(&id, &|_| {}).await.unwrap();
+    let state = engine
+        .curate(&id, &|_| {}, &CancellationToken::new())
+        .await
+        .unwrap();
     let found = engine.curation(&id).await.unwrap();
     assert_eq!(state, CurationState::Finished, "{found:#?}");
     for candidate in &built {
@@ -300,12 +306,34 @@ async fn check_split(fixture: &Fixture) {
         engine.export("curated", &exported, &|_| {}).await.unwrap(),
         4
     );
-    assert!(exported.join("SHA256SUMS").is_file());
+    // The sums of all files: an export is the same to the byte.
+    let sums = |folder: &Path| std::fs::read_to_string(folder.join("SHA256SUMS")).unwrap();
+    assert_eq!(sums(&exported), sums(&dataset));
+    assert!(sums(&exported).contains("plan.toml"));
+    check_reference_reader(&exported, fixture.folder.path());
     let again = engine
         .export("curated", &exported, &|_| {})
         .await
         .unwrap_err();
     assert!(again.to_string().contains("not empty"), "{again}");
+}
+
+/// The benchmark's own program can read the split, and finds the same gaps.
+fn check_reference_reader(exported: &Path, folder: &Path) {
+    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/reference_reader.py");
+    let read = std::process::Command::new("python3")
+        .arg(reader)
+        .args([exported, Path::new("curated")])
+        .arg(folder.join("read"))
+        .output()
+        .unwrap();
+    let problem = String::from_utf8_lossy(&read.stderr);
+    assert!(read.status.success(), "{problem}");
+    let gaps: BTreeMap<String, [u32; 2]> = serde_json::from_slice(&read.stdout).unwrap();
+    assert_eq!(gaps.len(), 4);
+    for (task, [found, declared]) in gaps {
+        assert_eq!(found, declared, "{task}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -320,7 +348,10 @@ async fn a_curation_without_tasks_names_the_stages() {
         repositories.join("nothing").display()
     );
     let id = engine.submit_curation(&plan).await.unwrap();
-    let state = engine.curate(&id, &|_| {}).await.unwrap();
+    let state = engine
+        .curate(&id, &|_| {}, &CancellationToken::new())
+        .await
+        .unwrap();
     let CurationState::Failed { reason } = state else {
         panic!("{state:?}");
     };
@@ -335,7 +366,10 @@ async fn a_curation_without_tasks_names_the_stages() {
     engine.cancel_curation(&cancelled).await.unwrap();
     let over = engine.cancel_curation(&cancelled).await.unwrap_err();
     assert!(matches!(over, Error::Conflict(_)), "{over}");
-    let state = engine.curate(&cancelled, &|_| {}).await.unwrap();
+    let state = engine
+        .curate(&cancelled, &|_| {}, &CancellationToken::new())
+        .await
+        .unwrap();
     assert_eq!(state, CurationState::Cancelled);
     let bad = engine.submit_curation("split = 'x'").await.unwrap_err();
     assert!(bad.to_string().contains("add a [[source]]"), "{bad}");

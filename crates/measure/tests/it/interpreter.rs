@@ -23,9 +23,10 @@ fn program(path: &Path, text: &str) {
     fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
 }
 
-/// `import known` is an error (E0401) unless the package is visible.
-fn errors(path: &Path) -> u32 {
-    let code = source(&[("a.py", "\"\"\"Doc.\"\"\"\nimport known\n\nprint(known.X)\n")]);
+/// An import is an error (E0401) unless the package is visible.
+fn errors(path: &Path, package: &str) -> u32 {
+    let text = format!("\"\"\"Doc.\"\"\"\nimport {package}\n\nprint({package})\n");
+    let code = source(&[("a.py", &text)]);
     let workspace = Workspace::new(&code);
     let request_json = request(Mode::Pylint, &workspace.root(), &code);
     let found = workspace.run_with(Mode::Pylint, &request_json, |command| {
@@ -43,16 +44,21 @@ fn the_tasks_packages_are_visible() {
         fs::create_dir_all(at(path)).unwrap();
     }
     fs::write(at("packages/site-packages/known.py"), "X = 1\n").unwrap();
-    assert_eq!(errors(&at("none")), 1);
+    assert_eq!(errors(&at("none"), "known"), 1);
 
     // A Python that is too old reports its packages: the layer's Python runs
     // instead, and sees them.
     let packages = at("packages/site-packages");
     let says = format!("#!/bin/sh\necho /nowhere:{}\n", packages.display());
     program(&at("old/python"), &says);
-    assert_eq!(errors(&at("old")), 0);
+    assert_eq!(errors(&at("old"), "known"), 0);
 
     // A Python without `-I` is Python 2, which does not run the tests.
     program(&at("older/python"), "#!/bin/sh\nexit 2\n");
-    assert_eq!(errors(&at("older")), 1);
+    assert_eq!(errors(&at("older"), "known"), 1);
+
+    // A tool's own package is not one of the task's, whichever Python runs it.
+    for place in ["none", "old"] {
+        assert_eq!(errors(&at(place), "mando"), 1, "{place}");
+    }
 }

@@ -5,7 +5,7 @@
 
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::requirement::{Document, MAX_REQUIREMENTS, Requirement};
-use swe_ci_dataset::{CommitInfo, History};
+use swe_ci_dataset::{CommitInfo, History, chunks};
 
 use super::{Assignment, Job};
 
@@ -83,19 +83,6 @@ fn job(files: CodeTree, script: &str) -> Job {
     }
 }
 
-/// Cuts commits into at most `max` runs of nearly the same length, in order.
-fn chunks(commits: Vec<CommitInfo>, max: u32) -> Vec<Vec<CommitInfo>> {
-    let total = commits.len();
-    let count = total.min(max.max(1) as usize);
-    let mut commits = commits.into_iter();
-    (0..count)
-        .map(|i| {
-            let size = (i + 1) * total / count - i * total / count;
-            commits.by_ref().take(size).collect()
-        })
-        .collect()
-}
-
 /// Splits a chunk into parts, one requirement each: one part per commit, the
 /// last one covering the rest when there are more commits than a document may
 /// hold.
@@ -153,28 +140,6 @@ mod tests {
                 message: format!("change {i}\n\nmore"),
             })
             .collect()
-    }
-
-    #[test]
-    fn chunks_are_even_and_end_at_the_target() {
-        for (total, max, expect) in [
-            (4, 20, vec![1, 1, 1, 1]),
-            (5, 2, vec![2, 3]),
-            (76, 20, vec![]),
-            (1, 1, vec![1]),
-            (20, 20, vec![1; 20]),
-        ] {
-            let cut = chunks(commits(total), max);
-            let sizes: Vec<usize> = cut.iter().map(Vec::len).collect();
-            assert_eq!(sizes.iter().sum::<usize>(), total);
-            assert!(cut.len() <= max as usize && sizes.iter().all(|s| *s >= 1));
-            assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 1);
-            assert_eq!(
-                cut.last().unwrap().last().unwrap().sha,
-                format!("{:040}", total - 1)
-            );
-            assert!(expect.is_empty() || sizes == expect, "{sizes:?}");
-        }
     }
 
     #[test]

@@ -81,6 +81,11 @@ impl Docker {
         Self { runtime, ..self }
     }
 
+    /// The installation whose containers these are.
+    pub fn instance(&self) -> &Instance {
+        &self.instance
+    }
+
     /// The engine's API. Fails when there is no such engine; the next call
     /// tries again.
     pub fn api(&self) -> Result<&bollard::Docker, SandboxError> {

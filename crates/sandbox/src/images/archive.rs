@@ -1,10 +1,13 @@
-//! Image archives of others, without the names they claim.
+//! Image archives, written anew with the names that this platform chooses.
 //!
 //! An engine gives an image every name in its archive, and takes it away from
 //! the image that had it: an archive of a dataset could replace the base image
-//! of all environments. The archive is therefore written anew while it is
-//! loaded. Only plain files, folders and the links of `docker save` pass, under
-//! plain paths; the files that name images are written from their known fields.
+//! of all environments. An archive therefore loses its names while it is loaded.
+//! Only plain files, folders and the links of `docker save` pass, under plain
+//! paths; the files that name images are written from their known fields.
+//!
+//! An archive that is saved gets one name, since other programs load an image
+//! by it. It has no times, so that equal images give equal bytes.
 
 use std::io::{Read, Write};
 use std::path::{Component, Path};
@@ -56,12 +59,13 @@ struct Descriptor {
     platform: Option<Value>,
 }
 
-/// Copies an archive of one image, plain or gzipped, without its names. Blocks.
+/// Copies an archive of one image, plain or gzipped, with these names instead of
+/// its own. Blocks.
 ///
 /// # Errors
 /// When the archive is damaged, holds no image or several, or has entries that
 /// no engine writes.
-pub(super) fn without_names(archive: impl Read, to: impl Write) -> anyhow::Result<()> {
+pub(super) fn renamed(archive: impl Read, to: impl Write, names: &[&str]) -> anyhow::Result<()> {
     let mut archive = tar::Archive::new(unpacked(archive)?);
     let mut copy = tar::Builder::new(to);
     let mut listed = false;
@@ -73,7 +77,7 @@ pub(super) fn without_names(archive: impl Read, to: impl Write) -> anyhow::Resul
         match path.as_str() {
             REPOSITORIES => continue,
             MANIFEST => {
-                append_file(&mut copy, &path, &manifest(&list(entry)?)?)?;
+                append_file(&mut copy, &path, &manifest(&list(entry)?, names)?)?;
                 listed = true;
             }
             INDEX => append_file(&mut copy, &path, &index(&list(entry)?)?)?,
@@ -128,14 +132,17 @@ fn list(entry: tar::Entry<'_, impl Read>) -> anyhow::Result<Vec<u8>> {
     Ok(text)
 }
 
-fn manifest(text: &[u8]) -> anyhow::Result<Vec<u8>> {
-    let images: Vec<Image> =
+fn manifest(text: &[u8], names: &[&str]) -> anyhow::Result<Vec<u8>> {
+    let mut images: Vec<Image> =
         serde_json::from_slice(text).with_context(|| format!("its {MANIFEST} is not valid"))?;
     ensure!(
         images.len() == 1,
         "it holds {} images; one is expected",
         images.len()
     );
+    for image in &mut images {
+        image.repo_tags = names.iter().map(|&name| name.to_owned()).collect();
+    }
     Ok(serde_json::to_vec(&images)?)
 }
 
@@ -245,7 +252,7 @@ mod tests {
 
     fn copied(archive: &[u8]) -> anyhow::Result<Vec<(String, String)>> {
         let mut copy = Vec::new();
-        without_names(archive, &mut copy)?;
+        renamed(archive, &mut copy, &[])?;
         Ok(entries(&copy))
     }
 
@@ -299,6 +306,34 @@ mod tests {
                 (MANIFEST, CLEAN),
             ],
         );
+    }
+
+    #[test]
+    fn a_saved_archive_has_one_name_and_no_times() {
+        use tar::EntryType::Regular;
+        let list = (Regular, MANIFEST, HONEST);
+        let at = |seconds| {
+            let bytes = archive(&[(Regular, "a/layer.tar", "layer"), list]);
+            let mut later = tar::Builder::new(Vec::new());
+            let mut read = tar::Archive::new(bytes.as_slice());
+            for entry in read.entries().unwrap() {
+                let entry = entry.unwrap();
+                let mut header = entry.header().clone();
+                header.set_mtime(seconds);
+                header.set_cksum();
+                later.append(&header, entry).unwrap();
+            }
+            let mut copy = Vec::new();
+            let later = later.into_inner().unwrap();
+            renamed(later.as_slice(), &mut copy, &["swe-ci/task:1"]).unwrap();
+            copy
+        };
+        assert_eq!(at(1), at(2));
+        let named = CLEAN.replace("[],", r#"["swe-ci/task:1"],"#);
+        let found = entries(&at(1));
+        assert_eq!(found[1], (MANIFEST.to_owned(), named));
+        // Whoever loads it gets rid of the name again.
+        assert_eq!(copied(&at(1)).unwrap()[1].1, CLEAN);
     }
 
     #[test]

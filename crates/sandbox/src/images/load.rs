@@ -11,7 +11,7 @@ use futures::{StreamExt, stream};
 use tokio::sync::mpsc;
 
 use super::Images;
-use super::archive::without_names;
+use super::archive::renamed;
 
 /// Repository of the names that loaded images get.
 const TASK_IMAGES: &str = "swe-ci/task";
@@ -71,14 +71,25 @@ impl Images {
         if named {
             return Ok(());
         }
-        let content = digest.rsplit(':').next().unwrap_or(digest);
+        self.tag(digest, &task_image_name(digest)).await
+    }
+
+    /// Gives an image a name, `repository:tag`; another image loses it.
+    pub async fn tag(&self, digest: &str, name: &str) -> anyhow::Result<()> {
+        let (repository, tag) = name.split_once(':').unwrap_or((name, "latest"));
         let options = TagImageOptionsBuilder::default()
-            .repo(TASK_IMAGES)
-            .tag(content)
+            .repo(repository)
+            .tag(tag)
             .build();
         let tagged = self.docker.api()?.tag_image(digest, Some(options)).await;
         tagged.with_context(|| format!("the container engine did not name the image {digest}"))
     }
+}
+
+/// The name of a task's image, by its content.
+pub(super) fn task_image_name(digest: &str) -> String {
+    let content = digest.rsplit(':').next().unwrap_or(digest);
+    format!("{TASK_IMAGES}:{content}")
 }
 
 /// The name in a line "Loaded image: name:tag" or "Loaded image ID: sha256:…".
@@ -96,7 +107,7 @@ fn copy(archive: &Path, sender: &mpsc::Sender<io::Result<Bytes>>) -> anyhow::Res
     let copied = File::open(archive).map_err(Into::into).and_then(|file| {
         let file = io::BufReader::with_capacity(PIECE_BYTES, file);
         let pieces = BufWriter::with_capacity(PIECE_BYTES, PieceWriter(sender.clone()));
-        without_names(file, pieces)
+        renamed(file, pieces, &[])
     });
     match copied {
         // The engine wants no more of it, and says why.

@@ -12,14 +12,19 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use bollard::models::ImageInspect;
-use bollard::query_parameters::{BuildImageOptionsBuilder, RemoveImageOptions};
+use bollard::query_parameters::{
+    BuildImageOptionsBuilder, CreateImageOptionsBuilder, ListImagesOptionsBuilder,
+    RemoveImageOptions,
+};
 use futures::{StreamExt, TryStreamExt};
 
 pub use layers::{EvictableImage, Layer};
 use network::is_proxy;
 pub use network::{BuildNetwork, names_a_user, usual_ca_bundle};
 
-use crate::{Docker, status_of};
+use crate::{Docker, LABEL_INSTANCE, LABEL_PURPOSE, status_of};
+use archive::renamed;
+use load::task_image_name;
 use swe_ci_base::code::CodeTree;
 
 /// The file of a build context with the host's CA bundle.
@@ -34,6 +39,9 @@ const MEMORY: i32 = i32::MAX;
 /// blocks it: containers that have ended are about to disappear.
 const TRIES: usize = 10;
 const BETWEEN_TRIES: Duration = Duration::from_millis(500);
+/// How long a registry may take to say whether it has an image, and to send it.
+const REGISTRY_ANSWER: Duration = Duration::from_secs(10);
+const PULL_TIME_LIMIT: Duration = Duration::from_mins(15);
 /// The longest progress line of a build step, in characters.
 const MAX_STEP_CHARS: usize = 100;
 
@@ -48,9 +56,13 @@ pub struct ImageBuild<'a> {
     pub network: &'a BuildNetwork,
     /// For lines that run untrusted code: limits them to 2 GiB of memory and
     /// always keeps them out of the host's own network, where they would reach
-    /// services that listen only on the host.
+    /// services that listen only on the host. The remains of such builds are
+    /// for [`Images::remove_build_remains`].
     pub apart: bool,
 }
+
+/// Why an image of an untrusted build exists: its label.
+const CANDIDATE: &str = "candidate";
 
 #[derive(Debug, Clone)]
 pub struct Images {
@@ -75,6 +87,31 @@ impl Images {
             Err(error) if status_of(&error) == Some(404) => Ok(None),
             Err(error) => Err(error).context("the container engine did not answer"),
         }
+    }
+
+    /// Whether the engine has an image, or its registry does.
+    pub async fn is_available(&self, name: &str) -> anyhow::Result<bool> {
+        if self.digest(name).await?.is_some() {
+            return Ok(true);
+        }
+        let asked = self.docker.api()?.inspect_registry_image(name, None);
+        let answer = tokio::time::timeout(REGISTRY_ANSWER, asked).await;
+        Ok(matches!(answer, Ok(Ok(_))))
+    }
+
+    /// Pulls an image, unless the engine has it.
+    pub async fn pull_missing(&self, name: &str) -> anyhow::Result<()> {
+        if self.digest(name).await?.is_some() {
+            return Ok(());
+        }
+        let options = CreateImageOptionsBuilder::default()
+            .from_image(name)
+            .build();
+        let pulling = self.docker.api()?.create_image(Some(options), None, None);
+        let pulled =
+            tokio::time::timeout(PULL_TIME_LIMIT, pulling.try_for_each(|_| async { Ok(()) }));
+        let cannot = || format!("cannot pull the image {name}");
+        pulled.await.with_context(cannot)?.with_context(cannot)
     }
 
     /// The folder where the container engine stores images, if it is on this
@@ -107,6 +144,11 @@ impl Images {
             }
         }
         Ok(true)
+    }
+
+    /// Removes one name of an image, and the image with its last name.
+    pub async fn untag(&self, name: &str) -> anyhow::Result<()> {
+        self.remove_one(name).await.map(|_| ())
     }
 
     async fn remove_one(&self, name: &str) -> anyhow::Result<bool> {
@@ -176,7 +218,13 @@ impl Images {
             let name = spec.from;
             format!("the base image {name} is not there; `make setup` fetches or makes it")
         })?;
-        let context = context(&base, spec.lines, spec.files, network).to_tar("")?;
+        // The first line, so that the layers of a build that fails have it too.
+        let label = format!("LABEL {}", self.candidate_labels().join(" "));
+        let mut lines = spec.lines.to_vec();
+        if spec.apart {
+            lines.insert(0, &label);
+        }
+        let context = context(&base, &lines, spec.files, network).to_tar("")?;
         let options = BuildImageOptionsBuilder::default()
             .t(tag)
             .rm(true)
@@ -209,11 +257,50 @@ impl Images {
         digest.map(Ok)
     }
 
-    /// Writes an image as `docker save` does, gzipped.
+    fn candidate_labels(&self) -> [String; 2] {
+        let instance = &self.docker.instance().0;
+        [
+            format!("{LABEL_INSTANCE}={instance}"),
+            format!("{LABEL_PURPOSE}={CANDIDATE}"),
+        ]
+    }
+
+    /// Removes what untrusted builds of this installation left without a name:
+    /// the layers of failed builds, and images whose name went to a later one.
+    /// Returns how many there were. No such build may be running.
+    pub async fn remove_build_remains(&self) -> anyhow::Result<usize> {
+        let labels = self.candidate_labels();
+        let filters = HashMap::from([
+            ("dangling", vec!["true"]),
+            ("label", labels.iter().map(String::as_str).collect()),
+        ]);
+        let mut removed = 0;
+        // The parents of an image that was removed may be without a name too.
+        loop {
+            let options = ListImagesOptionsBuilder::default()
+                .filters(&filters)
+                .build();
+            let found = self.docker.api()?.list_images(Some(options)).await;
+            let found = found.context("the container engine did not list its images")?;
+            let mut gone = 0;
+            for image in found {
+                gone += usize::from(self.remove_one(&image.id).await?);
+            }
+            removed += gone;
+            if gone == 0 {
+                return Ok(removed);
+            }
+        }
+    }
+
+    /// Writes an image as `docker save` does, gzipped, under the name that the
+    /// engine has for the image of a task. Equal images give equal bytes.
     pub async fn save(&self, name: &str, to: &Path) -> anyhow::Result<()> {
         let partial = swe_ci_base::files::beside(to, "partial");
         let file = std::fs::File::create(&partial)
             .with_context(|| format!("cannot create {}", partial.display()))?;
+        let digest = self.digest(name).await?;
+        let saved_name = task_image_name(digest.as_deref().unwrap_or(name));
         let (sender, receiver) = std::sync::mpsc::sync_channel::<bytes::Bytes>(16);
         // Packing blocks, so it runs on another thread than the reading.
         let packing = tokio::task::spawn_blocking(move || {
@@ -221,13 +308,11 @@ impl Images {
                 std::io::BufWriter::new(file),
                 flate2::Compression::fast(),
             );
-            for chunk in receiver {
-                std::io::Write::write_all(&mut gzip, &chunk)?;
-            }
-            gzip.finish()?
-                .into_inner()
-                .map_err(std::io::IntoInnerError::into_error)?
-                .sync_all()
+            renamed(ChunkReader::new(receiver), &mut gzip, &[&saved_name])?;
+            let file = gzip.finish()?.into_inner();
+            file.map_err(std::io::IntoInnerError::into_error)?
+                .sync_all()?;
+            anyhow::Ok(())
         });
         let mut stream = std::pin::pin!(self.docker.api()?.export_image(name));
         let cannot = || format!("cannot save the image {name}");
@@ -244,6 +329,39 @@ impl Images {
             .with_context(|| format!("cannot write {}: is the disk full?", partial.display()))?;
         std::fs::rename(&partial, to)?;
         Ok(())
+    }
+}
+
+/// Reads the chunks of another thread.
+struct ChunkReader {
+    chunks: std::sync::mpsc::Receiver<bytes::Bytes>,
+    current: bytes::Bytes,
+}
+
+impl ChunkReader {
+    fn new(chunks: std::sync::mpsc::Receiver<bytes::Bytes>) -> Self {
+        let current = bytes::Bytes::new();
+        Self { chunks, current }
+    }
+}
+
+impl std::io::Read for ChunkReader {
+    /// Fills the buffer, wherever chunks end: a compressor's output depends on
+    /// the sizes of its input.
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        let mut filled = 0;
+        while filled < to.len() {
+            if self.current.is_empty() {
+                match self.chunks.recv() {
+                    Ok(chunk) => self.current = chunk,
+                    Err(_) => break,
+                }
+            }
+            let n = self.current.len().min(to.len() - filled);
+            to[filled..filled + n].copy_from_slice(&self.current.split_to(n));
+            filled += n;
+        }
+        Ok(filled)
     }
 }
 
@@ -327,6 +445,25 @@ mod tests {
             &BuildNetwork::default(),
         );
         assert_eq!(plain.file("Dockerfile").unwrap(), b"FROM base\nRUN a\n");
+    }
+
+    #[test]
+    fn reads_do_not_show_where_chunks_end() {
+        let check = |chunks: &[&'static str]| {
+            let (sender, receiver) = std::sync::mpsc::sync_channel(chunks.len());
+            for chunk in chunks {
+                sender
+                    .send(bytes::Bytes::from_static(chunk.as_bytes()))
+                    .unwrap();
+            }
+            drop(sender);
+            let mut reader = ChunkReader::new(receiver);
+            let mut buffer = [0; 4];
+            let read = [(); 3].map(|()| std::io::Read::read(&mut reader, &mut buffer).unwrap());
+            assert_eq!(read, [4, 2, 0], "{chunks:?}");
+        };
+        check(&["abcdef"]);
+        check(&["a", "", "bcde", "f"]);
     }
 
     #[test]

@@ -24,6 +24,10 @@ pub enum Finding {
     /// A missing module of the project itself: no distribution provides it.
     #[error("the module {module} is the project's own and cannot be imported")]
     OwnModule { module: String },
+    /// A module of a distribution that fails while it is imported: usually it is
+    /// too old for the interpreter or for its own dependencies.
+    #[error("the module {module} is installed and cannot be imported")]
+    BrokenModule { module: String },
     /// Usually the module has a different version than the code needs.
     #[error("{module} has no {name}: the code needs a different version")]
     MissingName { name: String, module: String },
@@ -80,9 +84,12 @@ pub fn diagnose(output: &str, own: &BTreeSet<String>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     let mut user_requirements = Vec::new();
     let mut statement = String::new();
+    let mut frame = None;
     for line in output.lines() {
         let line = plain(line);
-        for finding in patterns::findings(&line) {
+        let broken = patterns::broken_module(&line, &mut frame).filter(|m| !is_own(m, own));
+        let broken = broken.map(|module| Finding::BrokenModule { module });
+        for finding in patterns::findings(&line).into_iter().chain(broken) {
             let finding = match finding {
                 Finding::MissingModule { module } if is_own(&module, own) => {
                     Finding::OwnModule { module }
@@ -144,7 +151,9 @@ pub fn last_error(output: &str) -> Option<String> {
 /// The modules to look up with a finder.
 pub fn missing_modules(findings: &[Finding]) -> Vec<&str> {
     let modules = findings.iter().filter_map(|finding| match finding {
-        Finding::MissingModule { module } => Some(module.as_str()),
+        Finding::MissingModule { module } | Finding::BrokenModule { module } => {
+            Some(module.as_str())
+        }
         _ => None,
     });
     modules.collect()

@@ -39,6 +39,40 @@ pub(super) fn suspected_outage(line: &str) -> Option<SuspectedOutage> {
     Some(SuspectedOutage::NoFiles { distribution })
 }
 
+/// The installed module that fails in this line while it is imported. `frame` is
+/// the module of the innermost frame of the traceback so far.
+pub(super) fn broken_module(line: &str, frame: &mut Option<String>) -> Option<String> {
+    const ERRORS: [&str; 6] = [
+        "AttributeError: ",
+        "ImportError: cannot import name ",
+        "TypeError: ",
+        "SyntaxError: ",
+        "NameError: ",
+        "ValueError: ",
+    ];
+    // Python's frames, and those of pytest: `path.py:3: in <module>`.
+    let is_frame = line.starts_with("File \"") || line.contains(".py:") && line.contains(": in ");
+    if is_frame {
+        let runs_at_import = line.ends_with("in <module>");
+        *frame = runs_at_import.then(|| installed_module(line)).flatten();
+        return None;
+    }
+    let failed = ERRORS.iter().any(|error| line.starts_with(error));
+    // A circle of imports is no matter of versions.
+    if !failed || line.contains("partially initialized module") {
+        return None;
+    }
+    frame.take()
+}
+
+/// The top-level module of a path in `site-packages`.
+fn installed_module(line: &str) -> Option<String> {
+    let inside = line.split_once("/site-packages/")?.1;
+    let top = inside.split(['/', '.', '"']).next()?;
+    let is_runner = ["pytest", "_pytest", "pluggy", "importlib"].contains(&top);
+    (is_dotted(top) && !is_runner).then(|| top.to_owned())
+}
+
 /// A requirement that pip, when it explains a conflict, attributes to the user.
 pub(super) fn user_requirement(line: &str) -> Option<String> {
     let requirement = line.strip_prefix("The user requested ")?;
@@ -97,6 +131,12 @@ fn import_finding(line: &str) -> Option<Finding> {
     ];
     let module = word_after(line, "No module named ").filter(|_| has(line, &errors));
     if let Some(module) = module.filter(|module| is_dotted(module)) {
+        let module = module.to_owned();
+        return Some(Finding::MissingModule { module });
+    }
+    // The reason of a skipped test: `pytest.importorskip`.
+    let skipped = between(line, "could not import '", "': No module named");
+    if let Some(module) = skipped.filter(|module| is_dotted(module)) {
         let module = module.to_owned();
         return Some(Finding::MissingModule { module });
     }

@@ -351,3 +351,43 @@ fn the_last_error_is_told() {
         Some("ERROR: Failed to build mine"),
     );
 }
+
+#[test]
+fn installed_modules_that_cannot_be_imported() {
+    let site = "/opt/venv/lib/python3.11/site-packages";
+    check(
+        &format!(
+            "tests/test_a.py:3: in <module>\n    import hypothesis\n\
+             {site}/hypothesis/__init__.py:5: in <module>\n    from . import core\n\
+             E   AttributeError: module 'inspect' has no attribute 'getargspec'"
+        ),
+        &["broken_module hypothesis"],
+    );
+    check(
+        &format!(
+            "Traceback (most recent call last):\n  File \"/opt/venv/bin/x\", line 1, in <module>\n\
+             File \"{site}/old/six.py\", line 3, in <module>\n    collections.Mapping\n\
+             AttributeError: module 'collections' has no attribute 'Mapping'"
+        ),
+        &["broken_module old"],
+    );
+    // The failing line is in a test, in a function, in the runner, or in no
+    // version's power.
+    for frame in [
+        "tests/test_a.py:3: in <module>".to_owned(),
+        format!("{site}/hypothesis/core.py:5: in given"),
+        format!("{site}/_pytest/python.py:5: in <module>"),
+    ] {
+        check(&format!("{frame}\nE   TypeError: 'x' is no function"), &[]);
+    }
+    let own = format!("{site}/mine/a.py:5: in <module>\nE   TypeError: no");
+    check(&own, &[]);
+}
+
+#[test]
+fn skipped_tests_name_modules() {
+    check(
+        "('/app/code/tests/test_a.py', 3, \"Skipped: could not import 'numpy': No module named 'numpy'\")",
+        &["missing_module numpy"],
+    );
+}

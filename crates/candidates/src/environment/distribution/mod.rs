@@ -103,6 +103,20 @@ impl Finder {
         Ok(!newest(&files, cut_off).is_empty())
     }
 
+    /// The newest version of a distribution whose files were uploaded before the
+    /// cut-off. Fails if the network or the index fails.
+    pub async fn newest_version(
+        &self,
+        distribution: &str,
+        cut_off: Timestamp,
+    ) -> anyhow::Result<Option<String>> {
+        let files = self.index.files(distribution).await?;
+        Ok(newest(&files, cut_off)
+            .into_iter()
+            .next()
+            .map(|(version, _)| version))
+    }
+
     /// Checks that the index answers.
     pub async fn answers(&self) -> anyhow::Result<()> {
         self.index.answers().await

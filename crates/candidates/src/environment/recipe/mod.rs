@@ -41,8 +41,9 @@ use crate::environment::system::{SystemPackage, for_distribution};
 
 pub use lines::CODE;
 
-/// The version to build a project with if its own comes from tags and is
-/// unknown.
+/// The version to build a project with if its own comes from tags, and neither
+/// they nor the index tell it. Nothing on the index can require another version
+/// of it then.
 pub const NO_VERSION: &str = "0.0.1";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,13 +84,15 @@ pub struct Recipe {
     pub index_without_times: Option<String>,
     /// The version to build the project with, if it comes from tags.
     pub version: Option<String>,
+    /// The version to build it with once a build finds that it comes from tags.
+    pub known_version: Option<String>,
     /// Variables set during tests and while the image is built.
     pub env: Vec<(String, String)>,
 }
 
 impl Recipe {
-    /// The first recipe for a commit. `version` is the result of `git
-    /// describe`, for projects that take their version from tags.
+    /// The first recipe for a commit. `version` is the commit's, for projects
+    /// that take theirs from tags.
     ///
     /// Fails with the reason if there can be no environment.
     pub fn new(
@@ -114,10 +117,11 @@ impl Recipe {
             cut_off,
             index_without_times: None,
             version: None,
+            known_version: version.map(str::to_owned),
             env: configuration.env_vars.clone(),
         };
         if configuration.version_from_vcs {
-            recipe.version = Some(version.unwrap_or(NO_VERSION).to_owned());
+            recipe.version = Some(recipe.version_of_tags());
         }
         let dependencies = configuration.dependencies.iter();
         for project in dependencies.filter_map(|spec| required_project(spec)) {
@@ -137,6 +141,19 @@ impl Recipe {
         }
         recipe.require("pytest", "runs the tests");
         Ok(recipe)
+    }
+
+    /// The version that the project would take from its tags.
+    pub fn version_of_tags(&self) -> String {
+        let known = self.known_version.as_deref();
+        known.unwrap_or(NO_VERSION).to_owned()
+    }
+
+    /// Requires exactly this version of a distribution, whatever was required of
+    /// it before.
+    pub fn pin(&mut self, distribution: &str, version: &str, reason: &str) {
+        self.drop_requirement(distribution);
+        self.require(&format!("{distribution}=={version}"), reason);
     }
 
     /// Adds a requirement and its Debian packages, unless the project is

@@ -26,6 +26,11 @@ pub enum Action {
     Loosen {
         project: String,
     },
+    /// Require one version of a distribution that cannot be imported.
+    Pin {
+        project: String,
+        version: String,
+    },
     InstallSystem {
         package: String,
     },

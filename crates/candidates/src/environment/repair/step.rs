@@ -6,7 +6,7 @@ use super::Action;
 use crate::dependencies::{project_name, required_project};
 use crate::environment::diagnosis::Finding;
 use crate::environment::distribution::Provider;
-use crate::environment::recipe::{NO_VERSION, ProjectInstall, Recipe};
+use crate::environment::recipe::{ProjectInstall, Recipe};
 use crate::environment::system;
 
 /// The attempt being made.
@@ -38,6 +38,10 @@ impl Step {
                     "no known distribution provides the module {module}"
                 )),
             },
+            Finding::BrokenModule { module } => match found.get(module) {
+                Some(found) => self.pin(found, &reason),
+                None => self.explain(format!("{reason}, and no known distribution provides it")),
+            },
             Finding::OwnModule { .. } | Finding::MissingName { .. } => self.explain(reason),
             Finding::MissingDistribution { distribution }
             | Finding::MissingPlugin { distribution, .. } => self.require(distribution, &reason),
@@ -56,7 +60,7 @@ impl Step {
             Finding::NoVersion { requirement } => self.unavailable_version(requirement, reason),
             Finding::Conflict { requirements } => self.conflict(requirements, &reason),
             Finding::NoVersionOfProject => {
-                let version = NO_VERSION.to_owned();
+                let version = self.recipe.version_of_tags();
                 let reason = format!("{reason}: {version} is used");
                 let action = Action::PretendVersion {
                     version: version.clone(),
@@ -104,6 +108,26 @@ impl Step {
             self.take(action, reason.to_owned());
         } else {
             self.explain(format!("{spec} is already required, but {reason}"));
+        }
+    }
+
+    /// The newest version before the cut-off is the one that most likely works
+    /// with the interpreter: pip may have chosen an older one for somebody's sake.
+    fn pin(&mut self, provider: &Provider, reason: &str) {
+        let (project, version) = (&provider.distribution, &provider.version);
+        if Some(&project_name(project)) == self.recipe.project.as_ref() {
+            self.explain(format!("{reason}, but {project} is the project itself"));
+            return;
+        }
+        let action = Action::Pin {
+            project: project_name(project),
+            version: version.clone(),
+        };
+        let reason = format!("{reason}: {version} is the newest {project} before the cut-off");
+        if self.take(action, reason.clone()) {
+            self.recipe.pin(project, version, &reason);
+        } else {
+            self.explain(format!("{project} {version} was required without success"));
         }
     }
 

@@ -342,3 +342,21 @@ fn repairs_are_not_repeated_and_end() {
     );
     assert_eq!(serde_json::from_str::<Repair>(&json).unwrap(), repair);
 }
+
+#[test]
+fn a_tool_that_cannot_be_imported_is_required_in_its_newest_version() {
+    let broken = [Finding::BrokenModule {
+        module: "yaml".into(),
+    }];
+    let pinned = Action::Pin {
+        project: "pyyaml".into(),
+        version: "1".into(),
+    };
+    let before = recipe(&["PyYAML<1"], &[]);
+    let after = check(&before, &broken, &[pinned], "the newest PyYAML").unwrap();
+    let specs: Vec<&str> = after.requirements.iter().map(|r| r.spec.as_str()).collect();
+    assert!(
+        specs.contains(&"PyYAML==1") && !specs.contains(&"PyYAML<1"),
+        "{specs:?}"
+    );
+}
