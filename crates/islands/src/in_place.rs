@@ -110,6 +110,8 @@ impl Views {
         let Ok(form) = form.dyn_into::<HtmlFormElement>() else {
             return;
         };
+        // An answer on its way is about the fields before: it would undo this.
+        self.asked.update_value(|asked| *asked += 1);
         let turns = closest(event, "input[type=range], input[type=number]").is_some();
         self.rest.then(move || {
             if let Some(fields) = form_data::parameters(&form) {
