@@ -17,7 +17,7 @@ use swe_ci_candidates::environment::configuration::Configuration;
 use swe_ci_candidates::environment::python::{self, BaseImages};
 use swe_ci_candidates::{KeptSpan, Repository, facts, spans};
 use swe_ci_store::{CandidateRow, CuratedRepository};
-use swe_ci_views::browse::counted;
+use swe_ci_views::counted;
 use swe_ci_views::curation::Fate;
 
 use crate::curator::{Curator, unreadable};

@@ -1,6 +1,5 @@
 //! Browsing of tasks: filter, order, and the distribution of their sizes.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -297,22 +296,10 @@ fn edges(max: f64) -> Vec<f64> {
     }
 }
 
-/// The distinct names with their counts, the most common first, then by name.
-pub fn counted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(String, u32)> {
-    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
-    for name in names {
-        *counts.entry(name).or_default() += 1;
-    }
-    let mut counts: Vec<(String, u32)> =
-        counts.into_iter().map(|(n, c)| (n.to_owned(), c)).collect();
-    // Names are sorted already, and the sort is stable.
-    counts.sort_by_key(|(_, count)| Reverse(*count));
-    counts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counted;
     use swe_ci_core::task::TaskId;
 
     fn task(name: &str, gap: u32, lines: Option<u32>) -> TaskSummary {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::browse::counted;
+use crate::counted;
 
 swe_ci_core::named! {
     /// The four stages, in order.

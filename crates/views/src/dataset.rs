@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use crate::browse::{Size, Spread, counted};
+use crate::browse::{Size, Spread};
+use crate::counted;
 use crate::curation::StageCount;
 use crate::view::{SplitSummary, TaskState, TaskSummary};
 

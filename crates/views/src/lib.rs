@@ -2,7 +2,8 @@
 //! comparisons, forms, transcripts, code style. Like `swe-ci-core`, it does no
 //! IO and compiles to native code and WebAssembly.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
 
 pub mod account;
 pub mod background;
@@ -60,6 +61,19 @@ pub(crate) fn missing_last<T>(
 /// A number of things; beyond `u32::MAX`, that many.
 pub(crate) fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// The distinct names with their counts, the most common first, then by name.
+pub fn counted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(String, u32)> {
+    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+    for name in names {
+        *counts.entry(name).or_default() += 1;
+    }
+    let mut counts: Vec<(String, u32)> =
+        counts.into_iter().map(|(n, c)| (n.to_owned(), c)).collect();
+    // Names are sorted already, and the sort is stable.
+    counts.sort_by_key(|(_, count)| Reverse(*count));
+    counts
 }
 
 /// Whether each word of a search text occurs in these names, in any case.

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::outcomes::TestList;
 use swe_ci_core::report::{Outcome, Report};
 
-use crate::browse::counted;
-use crate::count;
+use crate::{count, counted};
 
 /// Maximum names of tests in a finding; it only counts the others.
 const MAX_NAMES: usize = 50;
