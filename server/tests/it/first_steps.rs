@@ -11,7 +11,7 @@ use crate::people::{Browser, account};
 /// the section.
 async fn steps(browser: &mut Browser<'_>) -> Vec<(String, bool)> {
     let page = browser.get("/account").await.text();
-    let Some((_, section)) = page.split_once("<ol class=\"steps\">") else {
+    let Some((_, section)) = page.split_once("<ol class=\"first-steps\">") else {
         return Vec::new();
     };
     let (section, _) = section.split_once("</ol>").unwrap();

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 
-use crate::fixture::TestApp;
+use crate::fixture::{HUMAN, TestApp};
 
 #[tokio::test]
 async fn a_page_is_rendered_again_when_the_data_changes() {
@@ -50,7 +50,7 @@ async fn the_policy_of_a_cached_page_names_its_scripts() {
     }
     assert!(inline > 1, "{text}");
     // A page rendered for each request keeps its nonce.
-    let run = app.get("/runs").await;
+    let run = app.get(&format!("/runs/{HUMAN}")).await;
     assert!(run.header("content-security-policy").contains("'nonce-"));
     assert!(run.headers.get("etag").is_none());
 }

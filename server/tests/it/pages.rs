@@ -12,7 +12,8 @@ fn nonce(answer: &Answer) -> String {
 async fn a_page_is_bound_to_its_nonce() {
     let app = TestApp::seeded().await;
     // Cached pages have hashes instead.
-    let pages = [app.get("/runs").await, app.get("/runs").await];
+    let run = format!("/runs/{HUMAN}");
+    let pages = [app.get(&run).await, app.get(&run).await];
     for page in &pages {
         assert_eq!(page.status, 200);
         assert!(page.header("content-type").starts_with("text/html"));
