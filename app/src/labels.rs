@@ -3,6 +3,7 @@
 use swe_ci_core::agent::{Budget, Endpoint};
 use swe_ci_core::finding::{FindingKind, Grade};
 use swe_ci_core::metrics::{Convention, Verdict};
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{HarnessConfig, Kind, Limits, Progress, RunConfig};
 use swe_ci_core::step::{Ending, StepOutcome};
 use swe_ci_core::usage::{Prices, Usage};
@@ -200,6 +201,31 @@ pub(crate) fn time_limits(limits: &Limits) -> String {
         format::seconds(f64::from(limits.agent_seconds)),
         format::seconds(f64::from(limits.test_seconds))
     )
+}
+
+pub(crate) fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Tdd => "The programmer has requirements and tests",
+        Mode::Rdd => "The programmer has requirements alone",
+    }
+}
+
+/// The mark of a run whose programmer had no tests.
+pub(crate) const RDD: (&str, &str, Tone) = (
+    "rdd",
+    "Requirement-driven: the programmer saw no tests, only the architect's specification; ranked among such runs",
+    Tone::Accent,
+);
+
+/// The heading of a part of a requirement.
+pub(crate) fn requirement_part(element: &str) -> &'static str {
+    match element {
+        "location" => "Place",
+        "description" => "Now",
+        "contract" => "Expected",
+        "acceptance" => "Done when",
+        _ => "Specified",
+    }
 }
 
 /// The mark of a run whose model's provider could act for the agent.

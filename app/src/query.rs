@@ -8,6 +8,7 @@ use leptos_router::hooks::{use_params_map, use_query_map};
 use leptos_router::params::ParamsMap;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::Kind;
 use swe_ci_views::leaderboard::{Columns, View};
 use swe_ci_views::verification::Mark;
@@ -42,6 +43,7 @@ where
 pub(crate) fn reading_of(query: &ParamsMap) -> Reading {
     Reading {
         split: named(query, "split"),
+        mode: mode_of(query),
         gamma: gamma_of(query),
         convention: parsed(query, "convention").unwrap_or_default(),
         published: query.get_str("published") != Some(OFF),
@@ -94,6 +96,12 @@ pub(crate) fn parsed<T: FromStr>(query: &ParamsMap, key: &str) -> Option<T> {
     query.get_str(key)?.parse().ok()
 }
 
+/// The mode of the runs, by default tdd.
+pub(crate) fn mode_of(query: &ParamsMap) -> Mode {
+    let mode = query.get_str("mode").and_then(Mode::from_name);
+    mode.unwrap_or_default()
+}
+
 /// γ, by default 1.
 pub(crate) fn gamma_of(query: &ParamsMap) -> Gamma {
     query.get_str("gamma").and_then(gamma).unwrap_or(Gamma::ONE)
@@ -116,6 +124,8 @@ pub(crate) fn gamma(text: &str) -> Option<Gamma> {
 pub(crate) struct Reading {
     /// The selected split; by default the largest.
     pub split: Option<String>,
+    /// The mode of the runs.
+    pub mode: Mode,
     pub gamma: Gamma,
     pub convention: Convention,
     /// Whether rows with only published figures appear below the others.
@@ -149,6 +159,7 @@ impl Reading {
     pub(crate) fn to_query(&self) -> String {
         let mut query = Query::default();
         query.add("split", self.split.as_deref());
+        query.add_mode(self.mode);
         query.add_gamma(self.gamma);
         query.add_convention(self.convention);
         query.add("published", (!self.published).then_some(OFF));
@@ -202,6 +213,11 @@ impl Query {
         format!("{path}{}", self.0)
     }
 
+    /// Adds nothing for the default.
+    pub(crate) fn add_mode(&mut self, mode: Mode) {
+        self.add("mode", (mode != Mode::default()).then_some(mode.name()));
+    }
+
     /// Unless it is the default.
     pub(crate) fn add_gamma(&mut self, gamma: Gamma) {
         self.add("gamma", (gamma != Gamma::ONE).then(|| format::gamma(gamma)));
@@ -209,9 +225,15 @@ impl Query {
 
     /// A ranking with all its settings, as the API and other sites are asked
     /// for it.
-    pub(crate) fn of_ranking(split: Option<&str>, gamma: Gamma, convention: Convention) -> Self {
+    pub(crate) fn of_ranking(
+        split: Option<&str>,
+        mode: Mode,
+        gamma: Gamma,
+        convention: Convention,
+    ) -> Self {
         let mut query = Self::default();
         query.add("split", split);
+        query.add_mode(mode);
         query.add("gamma", Some(format::gamma(gamma)));
         query.add("convention", Some(convention.name()));
         query
@@ -281,6 +303,7 @@ mod tests {
                 reading(&[
                     ("gamma", wrong),
                     ("convention", wrong),
+                    ("mode", wrong),
                     ("published", wrong),
                     ("relative", wrong),
                     ("order", wrong),
@@ -318,6 +341,7 @@ mod tests {
         let asked = reading(&[
             ("split", "a&b=ä"),
             ("gamma", "1.2"),
+            ("mode", "rdd"),
             ("convention", "reference"),
             ("published", "off"),
             ("relative", "leader"),
@@ -325,7 +349,7 @@ mod tests {
         ]);
         assert_eq!(
             asked.to_query(),
-            "?split=a%26b%3D%C3%A4&gamma=1.20&convention=reference&published=off&relative=leader&order=rank"
+            "?split=a%26b%3D%C3%A4&mode=rdd&gamma=1.20&convention=reference&published=off&relative=leader&order=rank"
         );
         assert_eq!(reading(&[]).to_query(), "");
     }

@@ -1,6 +1,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::requirement::Mode;
 use swe_ci_views::view::SplitSummary;
 
 use super::Term;
@@ -83,6 +84,17 @@ pub fn split_choices(
         }
     };
     splits.iter().map(choice).collect()
+}
+
+/// A link for each mode of runs.
+pub fn mode_choices(chosen: Mode, href: impl Fn(Mode) -> String) -> Vec<Choice> {
+    let choice = |mode: Mode| Choice {
+        label: mode.name().to_owned(),
+        hint: labels::mode(mode).to_owned(),
+        href: Signal::stored(href(mode)),
+        chosen: Signal::stored(mode == chosen),
+    };
+    Mode::ALL.into_iter().map(choice).collect()
 }
 
 /// A link for each convention of counting.

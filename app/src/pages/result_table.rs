@@ -3,6 +3,7 @@
 
 use leptos::prelude::*;
 use swe_ci_core::finding::Unranked;
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::Kind;
 use swe_ci_core::text::visible;
 use swe_ci_views::account::Visibility;
@@ -45,7 +46,7 @@ pub(super) fn UnrankedTag(unranked: Option<Unranked>) -> impl IntoView {
     unranked.map(|why| {
         let text = match why {
             Unranked::HeldForReview { .. } => "held for review",
-            Unranked::HostedTools | Unranked::Confirmed { .. } => "unranked",
+            Unranked::HostedTools | Unranked::OtherMode | Unranked::Confirmed { .. } => "unranked",
         };
         let hint = visible(&why.to_string()).into_owned();
         view! { <Tag text tone=Tone::Warn hint/> }
@@ -56,6 +57,15 @@ pub(super) fn UnrankedTag(unranked: Option<Unranked>) -> impl IntoView {
 #[component]
 pub(super) fn KindTag(kind: Kind) -> impl IntoView {
     labels::kind(kind).map(|(text, hint, tone)| view! { <Tag text tone hint/> })
+}
+
+/// Nothing for runs of the default mode.
+#[component]
+pub(super) fn ModeTag(mode: Mode) -> impl IntoView {
+    (mode == Mode::Rdd).then(|| {
+        let (text, hint, tone) = labels::RDD;
+        view! { <Tag text tone hint/> }
+    })
 }
 
 /// Nothing for runs without the provider's own tools.

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use swe_ci_core::provider_key::KeyView;
+use swe_ci_core::requirement::Mode;
 use swe_ci_views::account::Visibility;
 use swe_ci_views::submission::{Estimate, OWN_PROGRAMMER, RunForm};
 use swe_ci_views::view::SplitSummary;
@@ -114,6 +115,9 @@ fn RunForm(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
             <fieldset>
                 <legend>"Tasks"</legend>
                 <OneOf form name="split" label="Split" options=splits.collect()/>
+                <div class="only-models">
+                    <OneOf form name="mode" label="The programmer works from" options=modes()/>
+                </div>
                 <Field form name="samples" label="Evolutions per task" kind="number"/>
                 <Field form name="plan.max_iterations" label="Iterations at most" kind="number"/>
                 <LongText form name="tasks" label="Only these tasks" rows=1 hint="Names; the whole split when empty."/>
@@ -145,6 +149,18 @@ fn RunForm(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
         </form>
         </CheckedForm>
     }
+}
+
+/// Names and descriptions of the modes.
+fn modes() -> Vec<(String, String)> {
+    let words = |mode| match mode {
+        Mode::Tdd => "requirements and tests (tdd)",
+        Mode::Rdd => "requirements alone (rdd)",
+    };
+    let modes = Mode::ALL.into_iter();
+    modes
+        .map(|mode| (mode.name().to_owned(), words(mode).to_owned()))
+        .collect()
 }
 
 /// All validation errors, each with a link to its field.

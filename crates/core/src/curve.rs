@@ -68,7 +68,7 @@ impl Curve {
 
     pub fn at(&self, gamma: Gamma) -> f64 {
         let n = u32::try_from(self.changes.len()).unwrap_or(u32::MAX);
-        Weights::new(gamma, n).evoscore(&self.changes)
+        Weights::new(gamma, n).evoscore(self.changes.iter().copied())
     }
 }
 

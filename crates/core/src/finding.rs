@@ -132,6 +132,8 @@ pub enum Unranked {
     },
     /// The run allows tools that its model's provider executes.
     HostedTools,
+    /// It is of another mode than the runs beside it.
+    OtherMode,
     /// A reviewer confirmed a suspicious finding.
     Confirmed {
         /// The finding's text.
@@ -171,6 +173,9 @@ impl fmt::Display for Unranked {
             Self::HostedTools => f.write_str(
                 "its provider may search the web and execute code, and the solutions are on the web",
             ),
+            Self::OtherMode => {
+                f.write_str("it is of another mode, and modes are not ranked together")
+            }
             Self::Confirmed { text } => write!(f, "confirmed: {text}"),
         }
     }

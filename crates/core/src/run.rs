@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::{AgentConfig, Budget, Endpoint};
 use crate::hosted_tools;
 use crate::problems::Problems;
+use crate::requirement::Mode;
 use crate::step::{Plan, Role};
 use crate::task::TaskId;
 
@@ -48,6 +49,9 @@ pub struct RunConfig {
     /// The programmer's harness and endpoint, if they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programmer: Option<AgentConfig>,
+    /// What the programmer works from.
+    #[serde(default)]
+    pub mode: Mode,
     pub split: String,
     /// Tasks of the split; all of them when the list is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -86,6 +90,7 @@ impl RunConfig {
             },
             endpoint: None,
             programmer: None,
+            mode: Mode::default(),
             split: split.into(),
             tasks: Vec::new(),
             samples: 1,
@@ -141,6 +146,7 @@ impl RunConfig {
         problems.day("release_date", self.release_date.as_deref());
         self.validate_agents(problems);
         self.validate_hosted_tools(problems);
+        self.validate_mode(problems);
         let split = crate::task::is_plain_name(&self.split);
         problems.ensure("split", split, || "is not the name of a split".into());
         let duplicate = self.duplicate_task();
@@ -191,6 +197,14 @@ impl RunConfig {
                 });
             });
         }
+    }
+
+    /// A history that is replayed has no requirements to work from.
+    fn validate_mode(&self, problems: &mut Problems) {
+        let replays = matches!(self.harness, HarnessConfig::Replay { .. });
+        problems.ensure("mode", !replays || self.mode == Mode::Tdd, || {
+            "the human baseline has no mode of its own and stands beside the runs of both; leave it out".into()
+        });
     }
 
     fn duplicate_task(&self) -> Option<&TaskId> {
@@ -371,6 +385,17 @@ mod tests {
             &|c| c.programmer = Some(builtin("https://x/v1")),
             &["programmer.endpoint.key", "programmer.harness"],
         );
+    }
+
+    #[test]
+    fn the_human_baseline_has_no_mode_of_its_own() {
+        let mut config = RunConfig::human("demo");
+        config.mode = Mode::Rdd;
+        assert_eq!(config.check().unwrap_err().field, "mode");
+        config.harness = HarnessConfig::Elsewhere {
+            program: "x".into(),
+        };
+        assert_eq!(config.check(), Ok(()));
     }
 
     #[test]

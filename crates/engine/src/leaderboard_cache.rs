@@ -13,10 +13,10 @@ use quick_cache::sync::Cache;
 use swe_ci_base::error::Result;
 use swe_ci_core::metrics::Convention;
 use swe_ci_core::usage::Usage;
-use swe_ci_views::leaderboard::{LeaderboardData, Ranking, ScoredTask, Unseen};
+use swe_ci_views::leaderboard::{Board, LeaderboardData, Ranking, ScoredTask, Unseen};
 
-/// Splits in view at the same time.
-const SPLITS: usize = 8;
+/// Leaderboards in view at the same time.
+const BOARDS: usize = 8;
 /// Runs whose counts are in memory.
 const RUNS: usize = 4_096;
 /// Rankings under different γ and conventions.
@@ -26,8 +26,8 @@ const RANKINGS: usize = 64;
 /// changes with the content; so entries are never invalidated, only evicted.
 #[derive(Debug, Default)]
 pub struct LeaderboardCache {
-    pub leaderboards: Shared<(String, i64), LeaderboardData, SPLITS>,
-    pub unseen: Shared<(String, i64), Unseen, SPLITS>,
+    pub leaderboards: Shared<(Board, i64), LeaderboardData, BOARDS>,
+    pub unseen: Shared<(Board, i64), Unseen, BOARDS>,
     pub runs: CountedRuns,
     pub rankings: Shared<RankingKey, Ranking, RANKINGS>,
 }
@@ -80,7 +80,7 @@ impl CountedRuns {
 /// A ranking of one state of the data.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RankingKey {
-    pub split: String,
+    pub board: Board,
     pub changes: i64,
     /// The bits of γ.
     pub gamma: u64,

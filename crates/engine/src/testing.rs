@@ -74,11 +74,20 @@ pub fn commit_history(
 /// archive into a task's folder. Returns its digest; the container engine no
 /// longer has the image.
 pub async fn own_image(engine: &Engine, task: &Path) -> anyhow::Result<String> {
+    own_image_after(engine, task, "true").await
+}
+
+/// The same, after a shell command has run in it.
+pub async fn own_image_after(
+    engine: &Engine,
+    task: &Path,
+    command: &str,
+) -> anyhow::Result<String> {
     let network = engine.config.build_network()?;
     let (config, images) = (engine.config(), &engine.images);
     demo::build_image(images, &config.base_image, &network, &|_| {}).await?;
     let name = format!("swe-ci/test:{}", uuid::Uuid::now_v7().simple());
-    let line = format!("RUN echo {name} > /own");
+    let line = format!("RUN echo {name} > /own && {command}");
     let digest = images
         .build(&name, demo::IMAGE, &[&line], &network, &|_| {})
         .await?;

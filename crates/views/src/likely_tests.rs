@@ -1,13 +1,19 @@
 //! Guesses the tests that a requirement is about. No record of that exists:
 //! the architect must not see the tests' code, so only names give a hint.
 
-use swe_ci_core::requirement::Requirement;
+use swe_ci_core::requirement::{Expectation, Requirement};
 
 /// Whether a requirement names a test, or a file that a test is named after.
 /// Pages must present it as a guess.
 pub fn is_about(requirement: &Requirement, node_id: &str) -> bool {
     let test = NodeId::parse(node_id);
-    let goals = [&requirement.acceptance, &requirement.contract];
+    let goals = match &requirement.expectation {
+        Expectation::Tested {
+            contract,
+            acceptance,
+        } => vec![acceptance, contract],
+        Expectation::Specified { specification } => vec![specification],
+    };
     let mut goals = goals.into_iter().flat_map(|text| words(text));
     let mut places = words(&requirement.location);
     goals.any(|word| test.is_named_by(word))
@@ -91,8 +97,10 @@ mod tests {
             let requirement = Requirement {
                 location: location.into(),
                 description: "test_c and test_a.py fail".into(),
-                contract: "works".into(),
-                acceptance: acceptance.into(),
+                expectation: Expectation::Tested {
+                    contract: "works".into(),
+                    acceptance: acceptance.into(),
+                },
             };
             assert_eq!(
                 is_about(&requirement, node_id),

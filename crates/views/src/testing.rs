@@ -109,5 +109,5 @@ pub fn spread_run(model: &str, evolutions: &[&[f64]]) -> Entry {
 
 /// The leaderboard data of a split named `s`.
 pub fn leaderboard(entries: Vec<Entry>) -> LeaderboardData {
-    LeaderboardData::new("s".to_owned(), entries, Published::default())
+    LeaderboardData::new("s".into(), entries, Published::default())
 }

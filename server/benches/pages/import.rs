@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde_json::json;
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::results::Layout;
 use swe_ci_engine::{Engine, ImportRequest};
 
@@ -40,6 +41,7 @@ pub async fn measure(database: &Database, folder: &Path) -> anyhow::Result<()> {
             model: what.to_owned(),
             provider: String::new(),
             release_date: None,
+            mode: Mode::default(),
             harness: None,
             max_iterations: ITERATIONS as u32,
         };

@@ -7,11 +7,13 @@ use axum::Json;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::Kind;
 use swe_ci_engine::Engine;
 use swe_ci_views::leaderboard::export::{Basis, csv};
 use swe_ci_views::leaderboard::{
-    self, Columns, LeaderboardData, Matrix, Published, Row, Sort, TaskOrder, UnrankedRun, View,
+    self, Board, Columns, LeaderboardData, Matrix, Published, Row, Sort, TaskOrder, UnrankedRun,
+    View,
 };
 use swe_ci_views::verification::Mark;
 use swe_ci_views::view::Page;
@@ -31,6 +33,9 @@ parameters! {
         /// The split; the first one when absent.
         #[param(example = "demo")]
         split: Option<String> = query.split()?,
+        /// The mode of the runs: modes are never ranked together.
+        #[param(value_type = Option<Mode>, default = "tdd")]
+        mode: Mode = query.mode()?,
         /// Weight of later iterations: above 1 they count more, below 1 less.
         #[param(value_type = Option<f64>, minimum = 0.1, maximum = 10, default = 1)]
         gamma: Gamma = query.gamma()?,
@@ -42,18 +47,21 @@ parameters! {
 
 parameters! {
     /// The leaderboard.
-    struct SplitParameter of |query| {
+    struct BoardParameters of |query| {
         /// The split; the first one when absent.
         #[param(example = "demo")]
         split: Option<String> = query.split()?,
+        /// The mode of the runs.
+        #[param(value_type = Option<Mode>, default = "tdd")]
+        mode: Mode = query.mode()?,
     }
 }
 
 impl Ranking {
     /// The split's data; empty while there is no split.
     pub(crate) async fn data(&self, engine: &Engine) -> Result<Arc<LeaderboardData>> {
-        match self.split(engine).await? {
-            Some(split) => Ok(engine.leaderboard_data(&split).await?),
+        match self.board(engine).await? {
+            Some(board) => Ok(engine.leaderboard_data(board).await?),
             None => Ok(Arc::default()),
         }
     }
@@ -61,29 +69,35 @@ impl Ranking {
     /// The split's ranking; empty while there is no split.
     pub(crate) async fn ranked(&self, engine: &Engine) -> Result<Arc<leaderboard::Ranking>> {
         let (gamma, convention) = (self.gamma, self.convention);
-        match self.split(engine).await? {
-            Some(split) => Ok(engine.ranking(&split, gamma, convention, false).await?),
+        match self.board(engine).await? {
+            Some(board) => Ok(engine.ranking(board, gamma, convention, false).await?),
             None => Ok(Arc::default()),
         }
     }
 
     /// The rows of a view, as the page shows them.
     async fn rows(&self, engine: &Engine, view: &View) -> Result<Vec<Row>> {
-        let Some(split) = self.split(engine).await? else {
+        let Some(board) = self.board(engine).await? else {
             return Ok(Vec::new());
         };
         let (gamma, convention) = (self.gamma, self.convention);
-        let rows = engine.ranked(&split, gamma, convention, view.unseen);
+        let rows = engine.ranked(board, gamma, convention, view.unseen);
         Ok(view.apply(&rows.await?))
     }
 
     /// The unranked runs of the view.
     async fn unranked_rows(&self, engine: &Engine, view: &View) -> Result<Vec<Row>> {
-        let data = match self.split(engine).await? {
-            Some(split) if view.unseen => engine.unseen(&split).await?.data.clone(),
+        let data = match self.board(engine).await? {
+            Some(board) if view.unseen => engine.unseen(board).await?.data.clone(),
             _ => self.data(engine).await?,
         };
         Ok(view.apply(&data.unranked_rows(self.gamma, self.convention)))
+    }
+
+    /// The requested board; none while there is no split.
+    async fn board(&self, engine: &Engine) -> Result<Option<Board>> {
+        let split = self.split(engine).await?;
+        Ok(split.map(|split| Board::new(split, self.mode)))
     }
 
     /// The requested split, else the first one.
@@ -220,15 +234,16 @@ pub(crate) async fn leaderboard_csv(
 /// as a suspicious finding that waits for a decision.
 #[utoipa::path(
     get, path = "/api/v1/leaderboard/unranked", tag = "results",
-    params(SplitParameter),
+    params(BoardParameters),
     responses((status = 200, description = "All of them, by model", body = Vec<UnrankedRun>), Invalid, NoSuchSplit),
 )]
 pub(crate) async fn unranked(
     engine: ActorEngine,
-    Query(SplitParameter { split }): Query<SplitParameter>,
+    Query(BoardParameters { split, mode }): Query<BoardParameters>,
 ) -> Answer<Vec<UnrankedRun>> {
     let ranking = Ranking {
         split,
+        mode,
         gamma: Gamma::ONE,
         convention: Convention::default(),
     };
@@ -275,10 +290,10 @@ parameters! {
 
 /// The matrix; empty while there is no split at all.
 async fn matrix_of(engine: &Engine, ranking: &Ranking, order: TaskOrder) -> Result<Matrix> {
-    let Some(split) = ranking.split(engine).await? else {
+    let Some(board) = ranking.board(engine).await? else {
         return Ok(Matrix::default());
     };
-    let matrix = engine.matrix(&split, ranking.gamma, ranking.convention, order);
+    let matrix = engine.matrix(board, ranking.gamma, ranking.convention, order);
     Ok(matrix.await?)
 }
 

@@ -5,6 +5,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use swe_ci_app::encode;
+use swe_ci_core::requirement::Mode;
 use swe_ci_plots::{self as plots, Caption, Layout, Series, Theme, format};
 use swe_ci_views::figures::{Data, Figure, MOST_RUNS, Study};
 use utoipa::IntoParams;
@@ -132,9 +133,11 @@ pub(crate) async fn figure(
 }
 
 fn caption(which: Figure, study: &Study, worse: usize, source: String) -> Caption {
+    let mode = study.data.mode;
     let split = match study.data.split.as_str() {
         "" => String::new(),
-        split => format!("Split {split}, "),
+        split if mode == Mode::default() => format!("Split {split}, "),
+        split => format!("Split {split}, mode {}, ", mode.name()),
     };
     Caption {
         title: which.title().to_owned(),
@@ -155,9 +158,13 @@ fn address(which: Figure, study: &Study, from_leader: bool, app: &App) -> String
         "" => String::new(),
         split => format!("split={}&", encode(split)),
     };
+    let mode = match study.data.mode {
+        Mode::Tdd => "",
+        Mode::Rdd => "mode=rdd&",
+    };
     let relative = if from_leader { "&relative=leader" } else { "" };
     let path = format!(
-        "/figures?{split}gamma={}&convention={}{relative}#{}",
+        "/figures?{split}{mode}gamma={}&convention={}{relative}#{}",
         format::gamma(study.gamma),
         study.convention.name(),
         which.name()

@@ -12,6 +12,7 @@ use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::task::{TaskId, is_plain_name};
 use swe_ci_engine::PageRequest;
 use utoipa::IntoParams;
@@ -200,6 +201,11 @@ impl QueryString {
         let must = format!("a number from {least} to {most}");
         let gamma = self.parse("gamma", &must, |text| text.parse().ok());
         Ok(gamma?.unwrap_or(Gamma::ONE))
+    }
+
+    pub(super) fn mode(&self) -> Result<Mode, Problem> {
+        let mode = self.parse("mode", "`tdd` or `rdd`", Mode::from_name)?;
+        Ok(mode.unwrap_or_default())
     }
 
     pub(super) fn convention(&self) -> Result<Convention, Problem> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::results::Layout;
 use swe_ci_core::run::is_day;
 use swe_ci_engine::{Engine, Error, ImportRequest, ImportedResults};
@@ -52,6 +53,10 @@ pub(super) struct Options {
     /// The agent program; the layout's own when absent
     #[arg(long, value_name = "NAME")]
     harness: Option<String>,
+    /// What its programmer worked from: requirements and tests (tdd), or
+    /// requirements alone (rdd)
+    #[arg(long, value_name = "MODE", default_value = "tdd", value_parser = ["tdd", "rdd"])]
+    mode: String,
     /// Name of the split; that of the metadata file when absent
     #[arg(long, value_name = "NAME")]
     split: Option<String>,
@@ -81,6 +86,7 @@ pub(super) async fn execute(engine: &Engine, options: Options) -> Result<(), Fai
         model: options.model,
         provider: options.provider.unwrap_or_default(),
         release_date: options.release_date,
+        mode: Mode::from_name(&options.mode).unwrap_or_default(),
         harness: options.harness,
         max_iterations: options.max_iterations,
     };

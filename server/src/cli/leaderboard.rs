@@ -2,9 +2,10 @@
 
 use clap::Args;
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::text::visible;
 use swe_ci_engine::Engine;
-use swe_ci_views::leaderboard::{Row, UnrankedRun};
+use swe_ci_views::leaderboard::{Board, Row, UnrankedRun};
 
 use super::failure::Failure;
 use super::output;
@@ -23,6 +24,9 @@ pub(super) struct Options {
     /// The split; the first one when absent
     #[arg(long, value_name = "NAME")]
     split: Option<String>,
+    /// The mode of the runs: modes are never ranked together
+    #[arg(long, default_value = "tdd", value_parser = ["tdd", "rdd"])]
+    mode: String,
     /// Weight of later iterations, 0.1 to 10
     #[arg(long, value_name = "GAMMA", default_value = "1")]
     gamma: Gamma,
@@ -42,7 +46,10 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
         None => engine.splits().await?.into_iter().next().map(|s| s.name),
     };
     let data = match &split {
-        Some(split) => engine.leaderboard_data(split).await?,
+        Some(split) => {
+            let mode = Mode::from_name(&options.mode).unwrap_or_default();
+            engine.leaderboard_data(Board::new(split, mode)).await?
+        }
         None => Default::default(),
     };
     let rows = data.rank(options.gamma, convention);

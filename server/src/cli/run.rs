@@ -29,6 +29,7 @@ stdin). The smallest one:
 and the optional fields, with their defaults:
 
   provider = \"\"
+  mode = \"tdd\"    # or rdd: the programmer sees no tests; ranked apart
   samples = 1
   plan = { max_iterations = 20, max_attempts = 10 }
   allow_hosted_tools = false    # web search and the like; true is not ranked

@@ -13,6 +13,7 @@ use swe_ci_core::task::TaskId;
 use swe_ci_engine::{Engine, Error};
 use swe_ci_plots::card::Card;
 use swe_ci_views::figures::{Figure, MOST_RUNS, Study};
+use swe_ci_views::leaderboard::Board;
 
 use crate::api::{ComparisonParameters, Query, Ranking, SampleParameter, refuse_parameters};
 use crate::app::App;
@@ -73,7 +74,7 @@ async fn figure(
 
 async fn compare(engine: ActorEngine, Query(comparing): Query<ComparisonParameters>) -> Answer {
     let versus = comparing.versus(&engine).await?;
-    let leaderboard = engine.leaderboard_data(&versus.split).await?;
+    let leaderboard = engine.leaderboard_data(versus.board()).await?;
     drawn(move || cards::comparison(&versus, leaderboard)).await
 }
 
@@ -83,14 +84,14 @@ async fn model(engine: ActorEngine, Path(file): Path<String>) -> Answer {
         return Err(Problem::internal());
     };
     let (run, standing) = (run.clone(), standing.cloned());
-    let leaderboard = engine.leaderboard_data(&run.config.split).await?;
+    let leaderboard = engine.leaderboard_data(Board::of(&run.config)).await?;
     drawn(move || cards::model(&model, &run, standing.as_ref(), leaderboard)).await
 }
 
 async fn run(engine: ActorEngine, Path(file): Path<String>) -> Answer {
     let run = engine.run(stem(&file)?).await?.summary;
     let standing = engine.standing(&run).await?;
-    let leaderboard = engine.leaderboard_data(&run.config.split).await?;
+    let leaderboard = engine.leaderboard_data(Board::of(&run.config)).await?;
     drawn(move || cards::run(&run, standing.as_ref(), leaderboard)).await
 }
 
@@ -141,7 +142,10 @@ async fn study(engine: &Engine, ranking: &Ranking) -> Result<Study, Problem> {
         }
     };
     let ranking = match &split {
-        Some(split) => engine.ranking(split, gamma, convention, false).await?,
+        Some(split) => {
+            let board = Board::new(split, ranking.mode);
+            engine.ranking(board, gamma, convention, false).await?
+        }
         None => Arc::default(),
     };
     Ok(engine.study(&ranking, MOST_RUNS).await?)

@@ -101,7 +101,7 @@ async fn the_leaderboard() {
         board["items"][0],
         json!({
             "rank": 1, "tie_group": 1, "run_id": HUMAN, "model": "Human (replayed history)", "provider": "",
-            "harness": "replay", "harness_version": "1", "release_date": null, "kind": "human", "progress": "finished", "metric_version": 1,
+            "harness": "replay", "harness_version": "1", "release_date": null, "kind": "human", "mode": "tdd", "progress": "finished", "metric_version": 1,
             "finished_at": "2025-11-20T00:54:20Z", "usage": null, "micro_usd": null, "findings": 0,
             "counts_only": false, "tasks": 2, "tasks_total": 2, "tasks_blocked": 0,
             // alpha: (0.5 + 1 + 1 + 1) / 4; beta: 1.

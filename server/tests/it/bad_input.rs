@@ -45,7 +45,7 @@ async fn bad_parameters() {
     check(
         "/api/v1/leaderboard?gama=2",
         "gama",
-        &["split, gamma, convention"],
+        &["split, mode, gamma, convention"],
     )
     .await;
     check(

@@ -29,6 +29,7 @@ mod bad_input;
 
 mod steering;
 
+mod modes;
 mod notifications;
 
 mod submission;

@@ -62,9 +62,12 @@ async fn administrators_mark_checked_runs() {
     assert_eq!(mark_of(&app, HUMAN).await, "self-reported");
     let csv = app.get("/api/v1/leaderboard.csv?split=demo").await.text();
     let lines: Vec<&str> = csv.lines().collect();
-    assert!(lines[0].contains(",kind,mark,progress,"), "{csv}");
-    assert!(csv.contains(",imported,self-reported,finished,"), "{csv}");
-    assert!(csv.contains(",measured,verified,running,"), "{csv}");
+    assert!(lines[0].contains(",kind,mode,mark,progress,"), "{csv}");
+    assert!(
+        csv.contains(",imported,tdd,self-reported,finished,"),
+        "{csv}"
+    );
+    assert!(csv.contains(",measured,tdd,verified,running,"), "{csv}");
     let rows = app.get("/api/v1/leaderboard?split=demo").await.text();
     assert!(rows.contains(r#""mark":"verified""#) && rows.contains(r#""mark":"self-reported""#));
 

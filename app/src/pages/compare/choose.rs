@@ -10,7 +10,7 @@ use super::query::CompareQuery;
 use crate::components::split_choices;
 use crate::components::{Choices, Empty, PageTop, Tag};
 use crate::error::AppError;
-use crate::pages::result_table::{KindTag, UnrankedTag};
+use crate::pages::result_table::{KindTag, ModeTag, UnrankedTag};
 use crate::pages::routes::compare_href;
 use crate::{format, labels};
 
@@ -136,7 +136,7 @@ fn RunItem(row: Row, checked: bool) -> impl IntoView {
                 <input type="checkbox" name="runs" value=row.run_id checked=checked/>
                 <span class="choose-name">
                     <strong>{row.model.clone()}</strong>
-                    <span class="tags"><KindTag kind=row.kind/>{counts_only}<UnrankedTag unranked=row.unranked/></span>
+                    <span class="tags"><KindTag kind=row.kind/><ModeTag mode=row.mode/>{counts_only}<UnrankedTag unranked=row.unranked/></span>
                     <small>
                         {labels::origin(&row.harness, &row.provider)}
                         {format!(" · {} scored", format::count(row.tasks, "task"))}

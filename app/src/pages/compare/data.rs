@@ -1,7 +1,8 @@
 //! The data of a comparison, or of the form that selects runs.
 
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_views::leaderboard::{Row, Versus};
+use swe_ci_core::requirement::Mode;
+use swe_ci_views::leaderboard::{Board, Row, Versus};
 use swe_ci_views::view::SplitSummary;
 
 use super::query::CompareQuery;
@@ -38,10 +39,15 @@ pub async fn comparable_runs(
     let Some(split) = split.or_else(|| crate::pages::splits::largest(&splits)) else {
         return Ok(Comparable::default());
     };
-    let leaderboard = engine.leaderboard_data(&split).await?;
-    // In this convention every scored run has a row.
-    let mut rows = leaderboard.rank(Gamma::ONE, Convention::Reference);
-    rows.extend(leaderboard.unranked_rows(Gamma::ONE, Convention::Reference));
+    let mut rows: Vec<Row> = Vec::new();
+    for mode in Mode::ALL {
+        let leaderboard = engine.leaderboard_data(Board::new(&split, mode)).await?;
+        // In this convention every scored run has a row.
+        let mut own = leaderboard.rank(Gamma::ONE, Convention::Reference);
+        own.extend(leaderboard.unranked_rows(Gamma::ONE, Convention::Reference));
+        own.retain(|row| row.mode == mode);
+        rows.extend(own);
+    }
     Ok(Comparable {
         splits,
         split,
@@ -53,7 +59,7 @@ pub async fn comparable_runs(
 pub struct Comparable {
     pub splits: Vec<SplitSummary>,
     pub split: String,
-    /// Best first.
+    /// By mode, best first.
     pub rows: Vec<Row>,
 }
 

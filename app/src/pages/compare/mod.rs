@@ -26,8 +26,9 @@ use self::style::Style;
 use self::task_curves::CourseOfTask;
 use self::tasks::Tasks;
 use crate::components::convention_choices;
-use crate::components::{Choices, GammaForm, InPlace, PageTop, crumb, fetched, loaded};
+use crate::components::{Choices, GammaForm, InPlace, PageTop, Term, crumb, fetched, loaded};
 use crate::format;
+use crate::glossary::Word;
 use crate::pages::routes::{compare_href, trajectories_href};
 use crate::query::of_query;
 
@@ -59,6 +60,16 @@ fn SideBySide(versus: Versus, #[prop(into)] query: Signal<CompareQuery>) -> impl
     let (pairs, tasks) = (versus.pairs.clone(), versus.tasks.clone());
     let style = versus.style.clone();
     let answer = verdict(&pairs, &names);
+    let modes: BTreeSet<&str> = versus.runs.iter().map(|row| row.mode.name()).collect();
+    let modes = (modes.len() > 1).then(|| {
+        view! {
+            <p class="note">
+                "These runs are of different "
+                <Term word=Word::Mode text="modes"/>
+                ": some of their programmers saw the tests, others the specification alone. No leaderboard ranks them together."
+            </p>
+        }
+    });
     view! {
         <PageTop
             title=tab
@@ -69,6 +80,7 @@ fn SideBySide(versus: Versus, #[prop(into)] query: Signal<CompareQuery>) -> impl
             <p class="verdict" role="status">{answer}</p>
             <p class="lede">{basis}</p>
         </PageTop>
+        {modes}
         <How query split=versus.split.clone()/>
         <Pairs pairs names=names.clone() query/>
         <Heads versus names=names.clone()/>

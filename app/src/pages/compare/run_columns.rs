@@ -7,7 +7,7 @@ use swe_ci_views::leaderboard::{Intervals, Row, Versus};
 use super::names::{Letter, Name};
 use crate::components::{MarkKey, PlainTable, ScoreBar, Term, floor_of, heading};
 use crate::glossary::Word;
-use crate::pages::result_table::{KindTag, MarkTag, UnrankedTag};
+use crate::pages::result_table::{KindTag, MarkTag, ModeTag, UnrankedTag};
 use crate::pages::routes::run_href;
 use crate::{format, labels};
 
@@ -177,7 +177,7 @@ fn Head(name: Name, row: Row) -> impl IntoView {
                 <a href=run_href(&row.run_id)>{row.model.clone()}</a>
             </span>
             <small>{labels::origin(&row.harness, &row.provider)}</small>
-            <span class="tags"><KindTag kind=row.kind/><MarkTag mark=row.mark/><UnrankedTag unranked=row.unranked/></span>
+            <span class="tags"><KindTag kind=row.kind/><ModeTag mode=row.mode/><MarkTag mark=row.mark/><UnrankedTag unranked=row.unranked/></span>
         </th>
     }
 }

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::requirement::Mode;
 use swe_ci_plots::Series;
 use swe_ci_views::figures::{Basis, Data, Figure};
+use swe_ci_views::leaderboard::Board;
 use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
@@ -17,6 +19,7 @@ pub struct Shown {
     /// Empty before the first import.
     pub splits: Vec<SplitSummary>,
     pub split: Option<String>,
+    pub mode: Mode,
     pub gamma: Gamma,
     pub convention: Convention,
     pub basis: Basis,
@@ -46,6 +49,7 @@ pub struct Shown {
 pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Shown, AppError> {
     let Reading {
         split,
+        mode,
         gamma,
         convention,
         from_leader,
@@ -56,7 +60,10 @@ pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Show
     let splits = engine.splits().await?;
     let split = choose(&splits, split)?;
     let ranking = match &split {
-        Some(split) => engine.ranking(split, gamma, convention, false).await?,
+        Some(split) => {
+            let board = Board::new(split, mode);
+            engine.ranking(board, gamma, convention, false).await?
+        }
         None => Arc::default(),
     };
     let wanted = only.map_or_else(|| Figure::ALL.to_vec(), |one| vec![one]);
@@ -94,6 +101,7 @@ pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Show
         figures,
         splits,
         split,
+        mode,
         gamma,
         convention,
     })
@@ -107,7 +115,8 @@ impl Shown {
 
     /// The address of a single figure: `api/v1/plots/x.svg`, `embed/x`.
     pub(super) fn address(&self, path: &str) -> String {
-        let query = Query::of_ranking(self.split.as_deref(), self.gamma, self.convention);
+        let split = self.split.as_deref();
+        let query = Query::of_ranking(split, self.mode, self.gamma, self.convention);
         format!("/{path}{}", query.0)
     }
 

@@ -18,7 +18,7 @@ use self::section::{Drawing, Section};
 use crate::components::{
     Choice, Choices, InPlace, NoRuns, NoTasks, PageHead, PageTop, fetched, loaded,
 };
-use crate::components::{convention_choices, split_choices};
+use crate::components::{convention_choices, mode_choices, split_choices};
 use crate::error::AppError;
 use crate::format;
 use crate::glossary::Word;
@@ -143,6 +143,12 @@ fn Controls(shown: Shown, reading: Signal<Reading>) -> impl IntoView {
             in_figures(Reading { convention, ..now })
         },
     );
+    let modes = mode_choices(shown.mode, |mode| {
+        in_figures(Reading {
+            mode,
+            ..now.get_value()
+        })
+    });
     let split = shown.split.unwrap_or_default();
     let splits = split_choices(&shown.splits, &split, move |name| {
         let (split, now) = (Some(name.to_owned()), now.get_value());
@@ -153,6 +159,7 @@ fn Controls(shown: Shown, reading: Signal<Reading>) -> impl IntoView {
             <div class="controls-choices">
                 <Choices label="γ" word=Word::Gamma choices=gammas/>
                 <Choices label="Counting" word=Word::Convention choices=conventions/>
+                <Choices label="Mode" word=Word::Mode choices=modes/>
                 {several.then(|| view! { <Choices label="Split" word=Word::Split choices=splits/> })}
             </div>
         </section>

@@ -265,6 +265,7 @@ fn words(cell: &Cell) -> String {
 mod tests {
     use super::*;
     use swe_ci_core::metrics::{Convention, Gamma};
+    use swe_ci_core::requirement::Mode;
     use swe_ci_plots::Series;
     use swe_ci_views::figures;
 
@@ -272,6 +273,7 @@ mod tests {
         Shown {
             splits: Vec::new(),
             split: Some("a b".into()),
+            mode: Mode::Tdd,
             gamma: Gamma::new(1.2).unwrap(),
             convention: Convention::Reference,
             worse: 0,

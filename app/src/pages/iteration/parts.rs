@@ -97,21 +97,16 @@ pub(in crate::pages) fn Requirements(
             let tests: Vec<String> = about.cloned().collect();
             view! { <Likely what tests href/> }
         });
-        let [place, now, expected, done] = [
-            requirement.location,
-            requirement.description,
-            requirement.contract,
-            requirement.acceptance,
-        ]
-        .map(|text| visible(&text).into_owned());
+        let parts = requirement.parts().into_iter().skip(1).map(|(part, text)| {
+            let text = visible(text).into_owned();
+            view! { <div><dt>{labels::requirement_part(part)}</dt><dd>{text}</dd></div> }
+        });
+        let parts = parts.collect_view();
+        let place = visible(&requirement.location).into_owned();
         view! {
             <li class="requirement">
                 <p class="requirement-place"><code>{place}</code></p>
-                <dl>
-                    <div><dt>"Now"</dt><dd>{now}</dd></div>
-                    <div><dt>"Expected"</dt><dd>{expected}</dd></div>
-                    <div><dt>"Done when"</dt><dd>{done}</dd></div>
-                </dl>
+                <dl>{parts}</dl>
                 {changed.into_iter().collect_view()}
             </li>
         }

@@ -1,11 +1,14 @@
 use leptos::prelude::*;
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::Kind;
 use swe_ci_islands::weight_words;
 use swe_ci_views::figures::{GAMMA_MAX, GAMMA_MIN};
 use swe_ci_views::view::SplitSummary;
 
-use crate::components::{Choice, Choices, HiddenFields, convention_choices, split_choices};
+use crate::components::{
+    Choice, Choices, HiddenFields, convention_choices, mode_choices, split_choices,
+};
 use crate::format;
 use crate::glossary::Word;
 use crate::query::{EXCLUDE, GAMMA_LEAST, GAMMA_MOST, LEADER, OFF, Reading};
@@ -46,6 +49,7 @@ pub(super) fn Controls(
             reading.href()
         },
     );
+    let modes = mode_choices(reading.mode, |mode| changed(&|reading| reading.mode = mode));
     let published = [true, false].map(|published| {
         let href = changed(&|reading| reading.published = published);
         published_choice(published, href, reading.published == published)
@@ -59,6 +63,7 @@ pub(super) fn Controls(
                     <div class="controls-choices">
                         <Choices label="Counting" word=Word::Convention choices=conventions/>
                         {several.then(|| view! { <Choices label="Split" choices/> })}
+                        <Choices label="Mode" word=Word::Mode choices=modes/>
                         {any_published.then(|| view! { <Choices label="Published" choices=published.to_vec()/> })}
                     </div>
                 </div>
@@ -70,7 +75,11 @@ pub(super) fn Controls(
 /// "demo · γ 1.00 · paper", on a folded form.
 fn in_short(split: &str, reading: &Reading) -> String {
     let gamma = format::gamma(reading.gamma);
-    format!("{split} · γ {gamma} · {}", reading.convention.name())
+    let mode = match reading.mode {
+        Mode::Tdd => "",
+        Mode::Rdd => " · rdd",
+    };
+    format!("{split}{mode} · γ {gamma} · {}", reading.convention.name())
 }
 
 /// A slider for the usual range, and a field for any exact γ. With scripts rows
@@ -121,6 +130,9 @@ fn GammaControl(reading: Reading, iterations: u32) -> impl IntoView {
 pub(super) fn Hidden(reading: Reading, gamma: bool, view: bool) -> impl IntoView {
     let mut kept: Vec<(&'static str, String)> = Vec::new();
     kept.extend(reading.split.map(|split| ("split", split)));
+    if reading.mode != Mode::default() {
+        kept.push(("mode", reading.mode.name().to_owned()));
+    }
     if gamma && reading.gamma != Gamma::ONE {
         kept.push(("gamma", format::gamma(reading.gamma)));
     }

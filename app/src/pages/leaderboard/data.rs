@@ -2,11 +2,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use swe_ci_core::metrics::Convention;
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::Kind;
 use swe_ci_islands::MovingRun;
 use swe_ci_plots::{Curves, RunLook, Series, Size, gamma_lines};
 use swe_ci_views::leaderboard::{
-    Entry, LeaderboardData, LeftOut, Published, Ranking, Row, UnrankedRun, featured, leader,
+    Board, Entry, LeaderboardData, LeftOut, Published, Ranking, Row, UnrankedRun, featured, leader,
 };
 use swe_ci_views::view::SplitSummary;
 
@@ -73,7 +74,8 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
     let (mut ranking, mut left_out) = (Arc::<Ranking>::default(), None);
     let (mut runs, mut most_iterations) = (0, None);
     if let Some(split) = &split {
-        let all = engine.leaderboard_data(split).await?;
+        let board = Board::new(split, reading.mode);
+        let all = engine.leaderboard_data(board.clone()).await?;
         runs = all.entries.len();
         most_iterations = all.entries.iter().map(|entry| entry.max_iterations).max();
         no_paper_scores = reading.convention == Convention::Paper && knows_counts_alone(&all);
@@ -81,9 +83,11 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
             reading.convention = Convention::Reference;
         }
         let convention = reading.convention;
-        ranking = engine.ranking(split, gamma, convention, unseen).await?;
+        ranking = engine
+            .ranking(board.clone(), gamma, convention, unseen)
+            .await?;
         if unseen {
-            left_out = Some(engine.unseen(split).await?.left_out.clone());
+            left_out = Some(engine.unseen(board).await?.left_out.clone());
         }
     }
     let convention = reading.convention;
@@ -125,7 +129,11 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
     });
     Ok(Leaderboard {
         split: split.unwrap_or_default(),
-        published: engine.published().clone(),
+        published: match reading.mode {
+            Mode::Tdd => engine.published().clone(),
+            // They were measured with tests at hand.
+            Mode::Rdd => Published::default(),
+        },
         looks: curves.iter().map(|c| (c.run_id.clone(), c.look)).collect(),
         lowest: curves.lowest(),
         lines: [lines(Size::BESIDE), lines(Size::NARROW)],

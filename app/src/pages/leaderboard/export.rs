@@ -98,24 +98,27 @@ fn view_href(path: &str, split: &str, reading: &Reading) -> String {
 }
 
 fn ranking(split: &str, reading: &Reading) -> Query {
-    Query::of_ranking(Some(split), reading.gamma, reading.convention)
+    Query::of_ranking(Some(split), reading.mode, reading.gamma, reading.convention)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use swe_ci_core::metrics::{Convention, Gamma};
+    use swe_ci_core::requirement::Mode;
     use swe_ci_views::leaderboard::{Columns, View};
 
     #[test]
     fn addresses_of_the_api() {
         let usual = Reading {
             split: None,
+            mode: Mode::Tdd,
             gamma: Gamma::ONE,
             convention: Convention::Paper,
             published: true,
             from: 0,
             from_leader: false,
+            by_rank: false,
             view: View::default(),
         };
         assert_eq!(

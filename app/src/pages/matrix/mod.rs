@@ -7,7 +7,7 @@ use leptos::either::EitherOf3;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_core::run::Kind;
-use swe_ci_views::leaderboard::{Absence, Matrix, MatrixRun, TaskKey};
+use swe_ci_views::leaderboard::{Absence, Board, Matrix, MatrixRun, TaskKey};
 use swe_ci_views::view::SplitSummary;
 
 use self::query::MatrixQuery;
@@ -15,7 +15,7 @@ use self::table::{CALM, SOLVED, absence, rows};
 use crate::components::{
     Choices, GammaForm, InPlace, NoTasks, PageTop, Part, PartLinks, crumb, fetched, loaded,
 };
-use crate::components::{convention_choices, split_choices};
+use crate::components::{convention_choices, mode_choices, split_choices};
 use crate::error::AppError;
 use crate::pages::result_table::KnownByCounts;
 use crate::pages::routes::{model_href, run_href};
@@ -57,7 +57,12 @@ async fn find(query: MatrixQuery) -> Result<Found, AppError> {
     else {
         return Ok(Found::default());
     };
-    let matrix = engine.matrix(&split, query.gamma, query.convention, query.order);
+    let matrix = engine.matrix(
+        Board::new(&split, query.mode),
+        query.gamma,
+        query.convention,
+        query.order,
+    );
     Ok(Found {
         matrix: matrix.await?,
         splits,
@@ -128,6 +133,14 @@ fn How(splits: Vec<SplitSummary>, split: String, query: Signal<MatrixQuery>) -> 
     for (choice, split) in by_split.iter_mut().zip(splits) {
         choice.label = split.name;
     }
+    let now = query.get_untracked();
+    let by_mode = mode_choices(now.mode, |mode| {
+        MatrixQuery {
+            mode,
+            ..now.clone()
+        }
+        .href()
+    });
     let by_convention = convention_choices(
         move || query.with(|a| a.convention),
         move |convention| {
@@ -142,6 +155,7 @@ fn How(splits: Vec<SplitSummary>, split: String, query: Signal<MatrixQuery>) -> 
             <div class="controls-choices">
                 <Choices label="Split" choices=by_split/>
                 <Choices label="Counting" choices=by_convention/>
+                <Choices label="Mode" choices=by_mode/>
                 <a class="controls-link" href=move || query.with(|a| a.api("matrix.csv")) download="">"CSV"</a>
                 <a class="controls-link" href=move || query.with(|a| a.api("matrix"))>"JSON"</a>
             </div>

@@ -1,15 +1,17 @@
 use leptos_router::params::ParamsMap;
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::requirement::Mode;
 use swe_ci_views::leaderboard::{TaskKey, TaskOrder};
 
 use crate::format;
-use crate::query::{Query, gamma_of, named, parsed};
+use crate::query::{Query, gamma_of, mode_of, named, parsed};
 
 /// The query of the matrix; invalid values count as absent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatrixQuery {
     /// None for the largest split.
     pub split: Option<String>,
+    pub mode: Mode,
     pub gamma: Gamma,
     pub convention: Convention,
     pub order: TaskOrder,
@@ -21,6 +23,7 @@ impl MatrixQuery {
     pub(super) fn of(query: &ParamsMap) -> Self {
         Self {
             split: named(query, "split"),
+            mode: mode_of(query),
             gamma: gamma_of(query),
             convention: parsed(query, "convention").unwrap_or_default(),
             order: parsed(query, "sort").unwrap_or_default(),
@@ -54,6 +57,9 @@ impl MatrixQuery {
     pub(super) fn fields(&self) -> Vec<(&'static str, String)> {
         let mut fields = Vec::new();
         fields.extend(self.split.clone().map(|split| ("split", split)));
+        if self.mode != Mode::default() {
+            fields.push(("mode", self.mode.name().to_owned()));
+        }
         if self.gamma != Gamma::ONE {
             fields.push(("gamma", format::gamma(self.gamma)));
         }
@@ -100,12 +106,13 @@ mod tests {
                 ("sort", "-spread"),
                 ("convention", "reference"),
                 ("gamma", "1.2"),
+                ("mode", "rdd"),
                 ("split", "a&b"),
             ],
-            "/matrix?split=a%26b&gamma=1.20&convention=reference&sort=-spread",
+            "/matrix?split=a%26b&mode=rdd&gamma=1.20&convention=reference&sort=-spread",
         );
         for wrong in ["", "x", "--mean", "NaN"] {
-            let fields = ["split", "gamma", "convention", "sort", "view"];
+            let fields = ["split", "mode", "gamma", "convention", "sort", "view"];
             let pairs: Vec<_> = fields[1..].iter().map(|f| (*f, wrong)).collect();
             check(&pairs, "/matrix");
         }

@@ -16,7 +16,9 @@ use crate::components::{
 use crate::context::Reader;
 use crate::error::AppError;
 use crate::glossary::Word;
-use crate::pages::result_table::{HostedToolsTag, KindTag, MarkTag, UnrankedTag, VisibilityTag};
+use crate::pages::result_table::{
+    HostedToolsTag, KindTag, MarkTag, ModeTag, UnrankedTag, VisibilityTag,
+};
 use crate::pages::routes::{run_href, tasks_href};
 use crate::query::of_query;
 use crate::{format, labels};
@@ -127,7 +129,8 @@ fn run_row(listed: ListedRun) -> impl IntoView {
                 <span class="tags">
                     <Tag text=run.progress.name() tone/>
                     <KindTag kind=config.kind/>
-                    <HostedToolsTag allowed=config.allow_hosted_tools/>
+                    <ModeTag mode=config.mode/>
+                <HostedToolsTag allowed=config.allow_hosted_tools/>
                     <MarkTag mark=run.mark/>
                     <UnrankedTag unranked/>
                     {partial}

@@ -102,6 +102,7 @@ mod tests {
     use super::*;
     use crate::Config;
     use crate::results::ImportRequest;
+    use swe_ci_core::requirement::Mode;
 
     /// The results of all methods that work on this machine.
     async fn work_on_the_machine(
@@ -116,6 +117,7 @@ mod tests {
             model: "m".into(),
             provider: String::new(),
             release_date: None,
+            mode: Mode::default(),
             harness: None,
             max_iterations: 1,
         };

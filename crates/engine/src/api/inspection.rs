@@ -124,7 +124,7 @@ impl Engine {
             return Ok(Vec::new());
         };
         let xml = self.artifacts.get(key).await?;
-        let document = Document::parse(&String::from_utf8_lossy(&xml));
+        let document = Document::parse_accepted(&String::from_utf8_lossy(&xml));
         let document = document.map_err(anyhow::Error::new)?;
         Ok(document.requirements().to_vec())
     }

@@ -8,11 +8,12 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::RunListing;
 use swe_ci_views::leaderboard::{
-    Entry, LeaderboardData, ModelDetail, ModelRun, Row, Standing, Strengths, TaskResult, Trend,
-    strengths,
+    Board, Entry, LeaderboardData, ModelDetail, ModelRun, Row, Standing, Strengths, TaskResult,
+    Trend, strengths,
 };
 use swe_ci_views::view::RunSummary;
 
@@ -72,7 +73,7 @@ impl Engine {
         for convention in Convention::ALL {
             let of_run = |row: &Row| row.run_id == run.run_id;
             let mut standings = self
-                .standings(&run.config.split, convention, of_run)
+                .standings(Board::of(&run.config), convention, of_run)
                 .await?;
             if let Some(standing) = standings.pop() {
                 return Ok(Some(standing));
@@ -81,15 +82,15 @@ impl Engine {
         Ok(None)
     }
 
-    /// The ranks of some runs of a split at γ = 1, best first.
+    /// The ranks of some runs of a board at γ = 1, best first.
     async fn standings(
         &self,
-        split: &str,
+        board: Board,
         convention: Convention,
         is_wanted: impl Fn(&Row) -> bool,
     ) -> Result<Vec<Standing>> {
-        // Rankings are cached, so runs of one split share one.
-        let ranking = self.ranking(split, Gamma::ONE, convention, false).await?;
+        // Rankings are cached, so runs of one board share one.
+        let ranking = self.ranking(board, Gamma::ONE, convention, false).await?;
         let places = ranking.rows().iter().enumerate();
         let places = places
             .filter(|(_, row)| is_wanted(row))
@@ -104,15 +105,21 @@ impl Engine {
         Ok(rows.into_iter().map(standing).collect())
     }
 
-    /// The result of every scored run on a task, at γ = 1; by split, then in
-    /// order of submission.
+    /// The result of every scored run on a task, at γ = 1; by split and mode,
+    /// then in order of submission.
     pub async fn results_of_task(&self, task: &TaskId) -> Result<Vec<TaskResult>> {
         self.store.task(task).await?;
         let mut results = Vec::new();
         for split in self.store.splits_of_task(task).await? {
-            let leaderboard = self.leaderboard_data(&split).await?;
             let on_task = |entry: &Entry| entry.on_task(&split, task, Gamma::ONE);
-            results.extend(leaderboard.entries.iter().filter_map(on_task));
+            let mut seen = BTreeSet::new();
+            for mode in Mode::ALL {
+                let leaderboard = self.leaderboard_data(Board::new(&split, mode)).await?;
+                // The human baseline is on the boards of all modes.
+                let entries = leaderboard.entries.iter();
+                let new = entries.filter(|entry| seen.insert(entry.run_id.clone()));
+                results.extend(new.filter_map(on_task));
+            }
         }
         Ok(results)
     }
@@ -121,20 +128,23 @@ impl Engine {
     pub async fn model(&self, model: &str) -> Result<ModelDetail> {
         let mut runs = Vec::new();
         let mut leaderboards = Vec::new();
-        let mut splits = BTreeSet::new();
+        let mut boards: Vec<Board> = Vec::new();
         for run in self.store.list_runs().await?.into_iter().rev() {
             if run.model == model {
                 let run = self.store.run(&run.run_id).await?;
-                splits.insert(run.config.split.clone());
+                let board = Board::of(&run.config);
+                if !boards.contains(&board) {
+                    boards.push(board);
+                }
                 runs.push(run);
             }
         }
         let mut standings: HashMap<String, Vec<Standing>> = HashMap::new();
-        for split in &splits {
-            leaderboards.push(self.leaderboard_data(split).await?);
+        for board in boards {
+            leaderboards.push(self.leaderboard_data(board.clone()).await?);
             for convention in Convention::ALL {
                 let of_model = |row: &Row| row.model == model;
-                for standing in self.standings(split, convention, of_model).await? {
+                for standing in self.standings(board.clone(), convention, of_model).await? {
                     let of_run = standings.entry(standing.row.run_id.clone());
                     of_run.or_default().push(standing);
                 }

@@ -8,6 +8,7 @@ use swe_ci_base::clock::now_ms;
 use swe_ci_base::digest::sha256_hex;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::agent::Budget;
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::results::Change;
 use swe_ci_core::results::Layout;
 use swe_ci_core::run::{HarnessConfig, Kind, Limits, RunConfig};
@@ -32,6 +33,8 @@ pub struct ImportRequest {
     pub provider: String,
     /// `YYYY-MM-DD`
     pub release_date: Option<String>,
+    /// What its programmer worked from.
+    pub mode: Mode,
     /// The program that ran the agents; the layout's own when absent.
     pub harness: Option<String>,
     /// N, 1 to 1,000; later iterations are ignored.
@@ -99,6 +102,7 @@ fn config(request: &ImportRequest) -> Result<RunConfig> {
         harness: HarnessConfig::Elsewhere {
             program: program.unwrap_or_else(|| request.layout.name().into()),
         },
+        mode: request.mode,
         split: split.unwrap_or_else(|| stem.to_string_lossy().into_owned()),
         tasks: Vec::new(),
         samples: 1,

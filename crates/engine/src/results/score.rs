@@ -9,8 +9,7 @@ use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::results::{Layout, MAX_ITERATIONS};
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_views::leaderboard::{
-    Entry, LeaderboardData, Origin, Published, RecoveryTime, Sample, ScoredTask, Scores,
-    UncertaintyModel,
+    Entry, LeaderboardData, Origin, RecoveryTime, Sample, ScoredTask, Scores, UncertaintyModel,
 };
 
 use super::measurement::Measured;
@@ -126,10 +125,8 @@ fn scores(
     }
     scores.recovery = recovery(counted);
     let leaderboard = LeaderboardData {
-        split: String::new(),
         entries: vec![entry],
-        unranked: Vec::new(),
-        published: Published::default(),
+        ..LeaderboardData::default()
     };
     let rows =
         UncertaintyModel::new(&leaderboard).rank(&leaderboard, request.gamma, request.convention);

@@ -21,7 +21,7 @@ def test_three(): assert tiny.three() == 3
 const TEST_FILE: &str = "tests/test_tiny.py";
 const BASE: &str = "def one(): return 1\ndef two(): return 0\ndef three(): return 0\n";
 const TARGET: &str = "def one(): return 1\ndef two(): return 2\ndef three(): return 3\n";
-const TASK: TinyTask<'_> = TinyTask {
+pub const TASK: TinyTask<'_> = TinyTask {
     name: "two-and-three",
     versions: &[
         &[("tiny.py", BASE), (TEST_FILE, TESTS)],

@@ -105,7 +105,8 @@ async fn improves_regresses_collapses() {
             "tests/test_tiny.py::test_two"
         ]
     );
-    assert_eq!(detail.requirements[0].contract, "Version 1");
+    let (_, contract) = detail.requirements[0].parts()[2];
+    assert_eq!(contract, "Version 1");
     assert_eq!(detail.steps.len(), 3);
 }
 

@@ -12,6 +12,7 @@ mod gateway;
 mod imports;
 mod isolation;
 mod memory;
+mod modes;
 mod preflight;
 mod programs;
 mod sandbox;

@@ -9,6 +9,7 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_core::agent::AgentConfig;
 use swe_ci_core::finding::{Finding, FindingKind};
 use swe_ci_core::permissions::RunPermissions;
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_gateway::{self, GatewaySession, Ledger, Recording, SessionConfig, StopReason};
@@ -34,6 +35,7 @@ pub(super) struct Agents<'a> {
     permissions: RunPermissions,
     limits: swe_ci_core::run::Limits,
     allow_hosted_tools: bool,
+    mode: Mode,
     waits: ProviderWaits<'a>,
     /// Open while an agent that uses a model is running.
     session: Option<GatewaySession>,
@@ -133,6 +135,7 @@ impl<'a> Agents<'a> {
             permissions: run.permissions.clone(),
             limits: config.limits,
             allow_hosted_tools: config.allow_hosted_tools,
+            mode: config.mode,
             waits: ProviderWaits {
                 events: &evolver.events,
                 claim,
@@ -203,7 +206,7 @@ impl<'a> Agents<'a> {
                         gateway: swe_ci_gateway::ADDRESS,
                         token: session.token(),
                         model: &session.endpoint().model,
-                        prompt: prompts::for_role(work.role),
+                        prompt: prompts::prompt(this.mode, work.role),
                         allow_hosted_tools: this.allow_hosted_tools,
                     };
                     let job = installed.program.job(&installed.version, &values)?;
@@ -262,7 +265,7 @@ impl<'a> Agents<'a> {
             gateway: session.router(),
             token: session.token(),
             model: &session.endpoint().model,
-            prompt: prompts::for_role(work.role),
+            prompt: prompts::prompt(self.mode, work.role),
             time_limit: self.agent_time(),
             excluded_time: session.off_clock(),
         };

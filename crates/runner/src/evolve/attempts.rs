@@ -6,12 +6,12 @@ use std::sync::Arc;
 use anyhow::Context;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::now_ms;
-use swe_ci_base::code::CodeTree;
+use swe_ci_base::code::{CodeTree, Entry};
 use swe_ci_core::finding::Finding;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Report;
-use swe_ci_core::requirement::{Document, MAX_BYTES};
+use swe_ci_core::requirement::{Document, MAX_BYTES, Mode, Rules};
 use swe_ci_core::step::{Cursor, Role, StepOutcome};
 use swe_ci_core::test_gap;
 use swe_ci_dataset::base_report_of;
@@ -118,7 +118,14 @@ impl Evolution<'_> {
             .ok_or_else(|| Failure::malformed(format!("the architect left no {DOCUMENT}")))?;
         let text = String::from_utf8(document)
             .map_err(|_| Failure::malformed(format!("{DOCUMENT} is not UTF-8")))?;
-        let document = Document::parse(&text).map_err(Failure::malformed)?;
+        let is_own_name = |name: &str| is_named_outside_tests(&code, name);
+        let rules = match self.config.mode {
+            Mode::Tdd => Rules::Tdd,
+            Mode::Rdd => Rules::Rdd {
+                is_own_name: &is_own_name,
+            },
+        };
+        let document = Document::parse(&text, rules).map_err(Failure::malformed)?;
         let (key, document) = (self.key(at, DOCUMENT), document.to_xml().into_bytes());
         let key = self.evolver.artifacts.put(&key, document).await?;
         Ok(Attempt::of(StepOutcome::Done, "").with_product(key))
@@ -132,7 +139,11 @@ impl Evolution<'_> {
         let document = self.evolver.artifacts.get(&document).await?;
         let mut requirements = CodeTree::default();
         requirements.insert_file(DOCUMENT, document);
-        let parts = [(CODE_FOLDER, code.as_ref()), (APP, &requirements)];
+        let visible = match self.config.mode {
+            Mode::Tdd => code.clone(),
+            Mode::Rdd => Arc::new(without_tests(&code)),
+        };
+        let parts = [(CODE_FOLDER, visible.as_ref()), (APP, &requirements)];
         let container = self.work(at, play, &parts, log).await?;
         // Code that was large before may stay so.
         let limit = u64::from(self.config.limits.code_mb) << 20;
@@ -175,6 +186,9 @@ impl Evolution<'_> {
         let recording = self.recording(at).await?;
         let layer = |role| self.agents.layer(role);
         let container = self.containers.open(at.role, layer).await?;
+        if let (Role::Programmer, Some(tests)) = (at.role, &self.hidden_tests) {
+            tests.remove_copies(container.sandbox.as_ref()).await?;
+        }
         let work = Work {
             role: at.role,
             play,
@@ -398,4 +412,23 @@ impl Evolution<'_> {
             at.attempt,
         )
     }
+}
+
+fn without_tests(code: &CodeTree) -> CodeTree {
+    let mut code = code.clone();
+    code.remove(TESTS);
+    code
+}
+
+/// Whether a name stands in the Python code outside the tests.
+fn is_named_outside_tests(code: &CodeTree, name: &str) -> bool {
+    let sources = code.iter().filter(|(path, _)| {
+        let is_test = path.split('/').next() == Some(TESTS);
+        path.ends_with(".py") && !is_test
+    });
+    let mut texts = sources.filter_map(|(_, entry)| match entry {
+        Entry::File { bytes, .. } => Some(bytes),
+        Entry::Symlink { .. } => None,
+    });
+    texts.any(|text| memchr::memmem::find(text, name.as_bytes()).is_some())
 }

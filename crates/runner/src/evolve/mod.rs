@@ -5,6 +5,7 @@ mod agents;
 mod attempts;
 mod container_pool;
 mod failure;
+mod hidden_tests;
 mod interrupts;
 mod log;
 mod paths;
@@ -21,11 +22,13 @@ use agents::{Agents, ModelUsage};
 use anyhow::Context;
 use attempts::Attempt;
 use container_pool::{ContainerFactory, ContainerPool};
+use hidden_tests::HiddenTests;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::finding::Finding;
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::step::{Cursor, Ending, State, StepOutcome};
 use swe_ci_dataset::TaskFolders;
@@ -268,6 +271,8 @@ struct Evolution<'a> {
     containers: ContainerPool,
     base: Arc<CodeTree>,
     oracle: Arc<CodeTree>,
+    /// Kept from the programmer, in the mode rdd.
+    hidden_tests: Option<HiddenTests>,
     /// Those that count (`Grading::known_tests`), once they were needed.
     known_tests: Option<Arc<BTreeSet<String>>>,
     steps: Vec<StepRow>,
@@ -297,12 +302,13 @@ impl<'a> Evolution<'a> {
             target_sha: task.target_sha.clone(),
         };
         let agents = Agents::load(evolver, claim, &run, &assignment).await?;
-        let (base, oracle) = blocking(move || {
+        let mode = run.config.mode;
+        let (base, oracle, hidden_tests) = blocking(move || {
             let oracle = history.code(&assignment.target_sha)?;
-            let base = history
-                .code(&assignment.base_sha)?
-                .with_folder_of(swe_ci_grading::TESTS, &oracle);
-            Ok((base, oracle))
+            let base = history.code(&assignment.base_sha)?;
+            let hidden = (mode == Mode::Rdd).then(|| HiddenTests::new([&base, &oracle]));
+            let base = base.with_folder_of(swe_ci_grading::TESTS, &oracle);
+            Ok((base, oracle, hidden))
         })
         .await
         .context("cannot read the code that the run was started on")?;
@@ -324,6 +330,7 @@ impl<'a> Evolution<'a> {
             containers,
             base: Arc::new(base),
             oracle: Arc::new(oracle),
+            hidden_tests,
             known_tests: None,
             steps,
             iterations,

@@ -4,7 +4,7 @@
 //! target.
 
 use swe_ci_base::code::CodeTree;
-use swe_ci_core::requirement::{Document, MAX_REQUIREMENTS, Requirement};
+use swe_ci_core::requirement::{Document, Expectation, MAX_REQUIREMENTS, Requirement};
 use swe_ci_dataset::{CommitInfo, History, chunks};
 
 use super::{Assignment, Job};
@@ -112,11 +112,13 @@ fn requirement(commits: &[CommitInfo], changed: &[String]) -> Requirement {
     Requirement {
         location: location(changed),
         description: format!("The history goes on with {}.", shas.join(", ")),
-        contract: subjects.join("; "),
-        acceptance: format!(
-            "The code is that of commit {}.",
-            shas.last().copied().unwrap_or_default()
-        ),
+        expectation: Expectation::Tested {
+            contract: subjects.join("; "),
+            acceptance: format!(
+                "The code is that of commit {}.",
+                shas.last().copied().unwrap_or_default()
+            ),
+        },
     }
 }
 
@@ -152,7 +154,8 @@ mod tests {
         }
         let commits = commits(6);
         let last = requirement(parts(&commits)[4], &["a.py".into()]);
-        assert!(last.contract.contains("change 4; change 5"));
+        let (_, contract) = last.parts()[2];
+        assert!(contract.contains("change 4; change 5"));
         assert!(Document::new(vec![last]).is_ok());
     }
 

@@ -5,6 +5,7 @@ mod text;
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, Protocol};
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Kind, Limits, RunConfig};
 use swe_ci_core::step::{Plan, Role};
 use swe_ci_core::task::{TaskId, TestCommand};
@@ -28,6 +29,9 @@ pub struct Card {
     pub layers: Vec<String>,
     /// Version and digest of the agents' prompts.
     pub prompts: Option<String>,
+    /// What the programmer worked from.
+    #[serde(default)]
+    pub mode: Mode,
     pub split: String,
     /// Digest over the tasks: ids, commits, images.
     pub dataset_digest: String,
@@ -125,6 +129,7 @@ impl Card {
             provider: run.config.provider,
             release_date: run.config.release_date,
             kind: run.config.kind,
+            mode: run.config.mode,
             split: run.config.split,
             samples: run.config.samples,
             plan: run.config.plan,

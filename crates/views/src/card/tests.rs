@@ -74,6 +74,7 @@ Agent              programmer
   model            glm-5
 Harness images     sha256:ff
 Prompts            1 sha256:ee
+Mode               tdd
 Plan               at most 20 iterations, 10 attempts per step, samples per task 2
 Step limits        2 CPU, 4096 MiB memory, 4096 MiB disk, 1024 processes, 3600 s per agent step, 3600 s per test run, 1800 s of waiting for the provider
 Budget             1000000 tokens, 25 USD

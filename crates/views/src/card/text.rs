@@ -88,6 +88,7 @@ impl CardText {
     fn settings(&mut self, card: &Card) {
         self.fact("Harness images", card.layers.join(" "));
         self.fact("Prompts", card.prompts.as_deref().unwrap_or_default());
+        self.fact("Mode", card.mode.name());
         self.fact("Plan", plan(card));
         self.fact("Step limits", card.limits.map(limits).unwrap_or_default());
         self.fact("Budget", budget(&card.budget));

@@ -31,7 +31,7 @@ pub fn csv(rows: &[Row], columns: Columns, basis: &Basis) -> String {
 }
 
 const IDENTITY: &str = "split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,\
-    run_id,model,provider,harness,harness_version,kind,mark,progress,metric_version,counts_only,unranked";
+    run_id,model,provider,harness,harness_version,kind,mode,mark,progress,metric_version,counts_only,unranked";
 
 fn identity(row: &Row, basis: &Basis) -> Vec<String> {
     let is_ranked = row.unranked.is_none();
@@ -52,6 +52,7 @@ fn identity(row: &Row, basis: &Basis) -> Vec<String> {
         text(&row.harness),
         text(&row.harness_version),
         row.kind.name().to_owned(),
+        row.mode.name().to_owned(),
         or_empty(row.mark.map(Mark::name)),
         row.progress.name().to_owned(),
         row.metric_version.to_string(),
@@ -265,9 +266,9 @@ mod tests {
         assert_eq!(
             csv(&rows, columns, &basis()),
             "split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,run_id,model,\
-             provider,harness,harness_version,kind,mark,progress,metric_version,counts_only,\
+             provider,harness,harness_version,kind,mode,mark,progress,metric_version,counts_only,\
              unranked,evoscore,evoscore_low,evoscore_high,input_tokens,output_tokens,cost_usd\r\n\
-             a_b,1.5,paper,include,1,,,1,run-m,m,,replay,1,measured,,finished,1,false,,-0.5,,,,,12.345678\r\n"
+             a_b,1.5,paper,include,1,,,1,run-m,m,,replay,1,measured,tdd,,finished,1,false,,-0.5,,,,,12.345678\r\n"
         );
         for column in Column::ALL {
             assert_eq!(heads(column).len(), cells(column, &rows[0]).len());
@@ -284,7 +285,7 @@ mod tests {
         let line = table.lines().nth(1).unwrap();
         assert_eq!(
             line,
-            "a_b,1.5,paper,include,,,,,run-m,m,,replay,1,measured,,finished,1,false,\
+            "a_b,1.5,paper,include,,,,,run-m,m,,replay,1,measured,tdd,,finished,1,false,\
              held for review (1 open finding),0,,"
         );
     }

@@ -4,6 +4,7 @@
 
 pub mod export;
 
+mod board;
 mod comparison;
 mod featured;
 mod matrix;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use board::Board;
 pub use comparison::{
     Course, Incomparable, Loss, Pair, SharedResult, SharedTask, TaskCourses, Versus,
 };
@@ -49,14 +51,16 @@ use crate::style::Beside;
 use crate::verification::Mark;
 use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma, Profile, Series, Weights, mean};
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::Usage;
 
-/// The input of the leaderboard of one split.
+/// The input of one leaderboard.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LeaderboardData {
     pub split: String,
+    pub mode: Mode,
     /// The runs that may take a rank.
     pub entries: Vec<Entry>,
     /// The runs that have scores and yet take no rank, each with its reason.
@@ -108,6 +112,7 @@ pub struct Entry {
     /// `YYYY-MM-DD`.
     pub release_date: Option<String>,
     pub kind: Kind,
+    pub mode: Mode,
     /// A mark of its trustworthiness, if it has one.
     pub mark: Option<Mark>,
     /// Why it takes no rank; absent for runs that may.

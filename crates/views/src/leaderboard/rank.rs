@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma, SAME, Series, mean};
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::uncertainty::{Interval, RankInterval};
 use swe_ci_core::usage::Usage;
@@ -35,6 +36,9 @@ pub struct Row {
     /// The day the model was released, `YYYY-MM-DD`.
     pub release_date: Option<String>,
     pub kind: Kind,
+    /// What the programmer worked from.
+    #[serde(default)]
+    pub mode: Mode,
     /// A mark of its trustworthiness, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
@@ -225,6 +229,7 @@ impl Entry {
             harness_version: self.harness_version.clone(),
             release_date: self.release_date.clone(),
             kind: self.kind,
+            mode: self.mode,
             mark: self.mark,
             unranked: self.unranked.clone(),
             progress: self.progress,

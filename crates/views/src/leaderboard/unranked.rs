@@ -1,11 +1,13 @@
 //! Runs that have scores and take no rank.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::uncertainty::RankInterval;
 
-use super::{Entry, LeaderboardData, Published, Row, UncertaintyModel};
+use super::{Board, Entry, LeaderboardData, Published, Row, UncertaintyModel};
 
 /// A run as the note under the table names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -16,16 +18,31 @@ pub struct UnrankedRun {
 }
 
 impl LeaderboardData {
-    /// The data of a split; sets the entries with a reason to take no rank
+    /// The data of a board; sets the entries with a reason to take no rank
     /// apart.
-    pub fn new(split: String, entries: Vec<Entry>, published: Published) -> Self {
+    pub fn new(board: Board, entries: Vec<Entry>, published: Published) -> Self {
         let (unranked, entries) = entries.into_iter().partition(|e| e.unranked.is_some());
         Self {
-            split,
+            split: board.split,
+            mode: board.mode,
             entries,
             unranked,
             published,
         }
+    }
+
+    /// Takes the runs of another mode in, without a rank: for comparing them.
+    pub fn add_other_mode(&mut self, other: &Self) {
+        let known: HashSet<&str> = self.all().map(|entry| entry.run_id.as_str()).collect();
+        let new = other
+            .all()
+            .filter(|entry| !known.contains(entry.run_id.as_str()));
+        let new = new.map(|entry| Entry {
+            unranked: entry.unranked.clone().or(Some(Unranked::OtherMode)),
+            ..entry.clone()
+        });
+        let new: Vec<Entry> = new.collect();
+        self.unranked.extend(new);
     }
 
     /// All runs, ranked or not.
@@ -67,6 +84,7 @@ impl LeaderboardData {
     fn of_unranked(&self) -> Self {
         Self {
             split: self.split.clone(),
+            mode: self.mode,
             entries: self.unranked.clone(),
             ..Self::default()
         }
@@ -88,6 +106,7 @@ fn without_ranks(mut rows: Vec<Row>) -> Vec<Row> {
 mod tests {
     use super::*;
     use crate::testing::entry;
+    use swe_ci_core::requirement::Mode;
 
     fn board() -> LeaderboardData {
         let good = entry("good", &[("p", &[&[0.5]]), ("q", &[&[0.5]])]);
@@ -115,6 +134,35 @@ mod tests {
         assert_eq!(matrix.columns.len(), 1);
         let unseen = data.unseen().data;
         assert_eq!((unseen.entries.len(), unseen.unranked.len()), (1, 1));
+    }
+
+    #[test]
+    fn runs_of_both_modes_are_compared_without_a_common_rank() {
+        let one = |name: &str, mode| {
+            let entry = Entry {
+                mode,
+                ..entry(name, &[("p", &[&[0.5]])])
+            };
+            LeaderboardData::new(Board::new("s", mode), vec![entry], Published::default())
+        };
+        let mut data = one("with-tests", Mode::Tdd);
+        data.add_other_mode(&one("without", Mode::Rdd));
+        let again = data.clone();
+        data.add_other_mode(&again);
+        let ids = ["run-without".to_owned(), "run-with-tests".to_owned()];
+        let versus = data.versus(&ids, Gamma::ONE, Convention::Paper, None);
+        let rows = versus.unwrap().runs;
+        let seen: Vec<(u32, Mode, bool)> = rows
+            .iter()
+            .map(|row| {
+                (
+                    row.rank,
+                    row.mode,
+                    row.unranked == Some(Unranked::OtherMode),
+                )
+            })
+            .collect();
+        assert_eq!(seen, [(0, Mode::Rdd, true), (1, Mode::Tdd, false)]);
     }
 
     /// Its reader wants to see why it is held.

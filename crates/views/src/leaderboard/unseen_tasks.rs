@@ -47,6 +47,7 @@ impl LeaderboardData {
         let since_release = |entry: &Entry| entry.since(entry.release_date.as_deref());
         let data = Self {
             split: self.split.clone(),
+            mode: self.mode,
             entries: entries.collect(),
             unranked: self.unranked.iter().map(since_release).collect(),
             published: self.published.clone(),

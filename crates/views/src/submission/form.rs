@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, HarnessConfig, Protocol};
 use swe_ci_core::problems::BadConfig;
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Kind, Limits, RunConfig};
 use swe_ci_core::step::Plan;
 use swe_ci_core::task::TaskId;
@@ -37,6 +38,7 @@ impl RunForm {
         let initial = json!({
             "harness": {"name": "builtin"},
             "endpoint": {"protocol": Protocol::Chat},
+            "mode": Mode::default(),
             "split": split,
             "samples": 1,
             "plan": Plan::default(),
@@ -133,6 +135,10 @@ impl Parser<'_> {
         let architect = self.agent("", max_iterations);
         let own = self.some_text(OWN_PROGRAMMER).is_some();
         let programmer = own.then(|| self.agent("programmer.", max_iterations));
+        let mode = match architect.harness.asks_a_model() {
+            true => self.mode(),
+            false => Mode::default(),
+        };
         RunConfig {
             model: self.form.text("model").into(),
             provider: self.form.text("provider").into(),
@@ -144,6 +150,7 @@ impl Parser<'_> {
             harness: architect.harness,
             endpoint: architect.endpoint,
             programmer,
+            mode,
             split: self.form.text("split").into(),
             tasks: self.tasks(),
             samples: self.number("samples", 1),
@@ -160,6 +167,15 @@ impl Parser<'_> {
             },
             allow_hosted_tools: self.some_text("allow_hosted_tools").is_some(),
         }
+    }
+
+    fn mode(&mut self) -> Mode {
+        let name = self.form.text("mode");
+        let known = Mode::from_name(name);
+        if known.is_none() && !name.is_empty() {
+            self.wrong("mode", "is neither tdd nor rdd");
+        }
+        known.unwrap_or_default()
     }
 
     /// `part` is the prefix of its field names.
@@ -309,6 +325,7 @@ mod tests {
         full.tasks = ["a-1", "b-2"].map(|id| TaskId::new(id).unwrap()).into();
         full.budget.usd = Some(2.5);
         full.allow_hosted_tools = true;
+        full.mode = Mode::Rdd;
         let endpoint = full.endpoint.as_mut().unwrap();
         endpoint.key = Some("acme".into());
         let parameters = serde_json::json!({"temperature": 0.5, "thinking": {"on": true}});

@@ -8,10 +8,11 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::Result;
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::{LeaderboardRun, StoredCounts, TaskOrigin};
 use swe_ci_views::finding::unranked;
-use swe_ci_views::leaderboard::{Entry, LeaderboardData, Origin, ScoredTask};
+use swe_ci_views::leaderboard::{Board, Entry, LeaderboardData, Origin, Published, ScoredTask};
 
 use super::counts::{FORMAT, RunCounts};
 use crate::leaderboard_cache::{CountedRun, Inputs};
@@ -27,12 +28,13 @@ pub(in crate::api) struct Counted {
 }
 
 impl Engine {
-    pub(super) async fn compute_leaderboard(&self, split: &str) -> Result<LeaderboardData> {
+    pub(super) async fn compute_leaderboard(&self, board: Board) -> Result<LeaderboardData> {
+        let split = &board.split;
         self.check_split(split).await?;
         let suspicions = self.store.suspicions_of_split(split).await?;
         // A run over some tasks of a split cannot be compared with one over all.
         let mut runs = self.store.leaderboard_runs(split).await?;
-        runs.retain(|run| run.config.tasks.is_empty());
+        runs.retain(|run| run.config.tasks.is_empty() && board.has(&run.config));
         let counted = self.counted_runs(split, &runs).await?;
         let entries = runs.into_iter().zip(counted).filter_map(|(run, counted)| {
             let suspicions = suspicions.get(&run.run_id).into_iter().flatten();
@@ -40,12 +42,12 @@ impl Engine {
             let entry = entry(run, &counted)?;
             Some(Entry { unranked, ..entry })
         });
-        let published = published().clone();
-        Ok(LeaderboardData::new(
-            split.to_owned(),
-            entries.collect(),
-            published,
-        ))
+        // Measured with tests at hand.
+        let published = match board.mode {
+            Mode::Tdd => published().clone(),
+            Mode::Rdd => Published::default(),
+        };
+        Ok(LeaderboardData::new(board, entries.collect(), published))
     }
 
     /// A run's leaderboard entry; `None` before its first scored evolution.
@@ -225,6 +227,7 @@ fn entry(run: LeaderboardRun, counted: &CountedRun) -> Option<Entry> {
         harness_version: run.provenance.harness_version,
         release_date: config.release_date,
         kind: config.kind,
+        mode: config.mode,
         mark: run.mark,
         unranked: None,
         progress: run.progress,

@@ -13,8 +13,8 @@ use swe_ci_core::task::TaskId;
 use swe_ci_store::IterationRow;
 use swe_ci_views::figures::{Basis, Data, Figure, MOST_RUNS, Study};
 use swe_ci_views::leaderboard::{
-    Entry, Incomparable, LeaderboardData, Matrix, Published, Ranking, RecoveryTime, Row, Scores,
-    TaskOrder, UncertaintyModel, Unseen, Versus,
+    Board, Entry, Incomparable, LeaderboardData, Matrix, Published, Ranking, RecoveryTime, Row,
+    Scores, TaskOrder, UncertaintyModel, Unseen, Versus,
 };
 
 use crate::Engine;
@@ -23,11 +23,12 @@ use crate::leaderboard_cache::RankingKey;
 use crate::published::published;
 
 impl Engine {
-    /// The results of a split's runs.
-    pub async fn leaderboard_data(&self, split: &str) -> Result<Arc<LeaderboardData>> {
-        let key = (split.to_owned(), self.changes().await?);
-        let (engine, split) = (self.clone(), split.to_owned());
-        let computation = Box::pin(async move { engine.compute_leaderboard(&split).await });
+    /// The results of the runs on a board.
+    pub async fn leaderboard_data(&self, board: impl Into<Board>) -> Result<Arc<LeaderboardData>> {
+        let board = board.into();
+        let key = (board.clone(), self.changes().await?);
+        let engine = self.clone();
+        let computation = Box::pin(async move { engine.compute_leaderboard(board).await });
         self.leaderboards.leaderboards.of(key, computation).await
     }
 
@@ -44,52 +45,54 @@ impl Engine {
 
     /// The part of the leaderboard data that no model can have seen in
     /// training.
-    pub async fn unseen(&self, split: &str) -> Result<Arc<Unseen>> {
-        let key = (split.to_owned(), self.changes().await?);
-        let (engine, split) = (self.clone(), split.to_owned());
+    pub async fn unseen(&self, board: impl Into<Board>) -> Result<Arc<Unseen>> {
+        let board = board.into();
+        let key = (board.clone(), self.changes().await?);
+        let engine = self.clone();
         let computation = Box::pin(async move {
-            let leaderboard = engine.leaderboard_data(&split).await?;
+            let leaderboard = engine.leaderboard_data(board).await?;
             Ok(blocking(move || Ok(leaderboard.unseen())).await?)
         });
         self.leaderboards.unseen.of(key, computation).await
     }
 
-    /// The ranking of a split; if `unseen`, counting only tasks younger than
+    /// The ranking of a board; if `unseen`, counting only tasks younger than
     /// the model.
     pub async fn ranking(
         &self,
-        split: &str,
+        board: impl Into<Board>,
         gamma: Gamma,
         convention: Convention,
         unseen: bool,
     ) -> Result<Arc<Ranking>> {
+        let board = board.into();
         let key = RankingKey {
-            split: split.to_owned(),
+            board: board.clone(),
             changes: self.changes().await?,
             gamma: gamma.get().to_bits(),
             convention,
             unseen,
         };
-        let (engine, split) = (self.clone(), split.to_owned());
+        let engine = self.clone();
         let computation = Box::pin(async move {
             let data = match unseen {
-                true => engine.unseen(&split).await?.data.clone(),
-                false => engine.leaderboard_data(&split).await?,
+                true => engine.unseen(board).await?.data.clone(),
+                false => engine.leaderboard_data(board).await?,
             };
             Ok(blocking(move || Ok(Ranking::new(data, gamma, convention))).await?)
         });
         self.leaderboards.rankings.of(key, computation).await
     }
 
-    /// All rows of the ranking of a split with their intervals.
+    /// All rows of the ranking of a board with their intervals.
     pub async fn ranked(
         &self,
-        split: &str,
+        board: impl Into<Board>,
         gamma: Gamma,
         convention: Convention,
         unseen: bool,
     ) -> Result<Vec<Row>> {
-        let ranking = self.ranking(split, gamma, convention, unseen).await?;
+        let ranking = self.ranking(board, gamma, convention, unseen).await?;
         self.rows(&ranking, (0..ranking.rows().len()).collect())
             .await
     }
@@ -122,15 +125,15 @@ impl Engine {
         Ok(blocking(data).await?)
     }
 
-    /// Every task of a split against every run.
+    /// Every task of a board against every run.
     pub async fn matrix(
         &self,
-        split: &str,
+        board: impl Into<Board>,
         gamma: Gamma,
         convention: Convention,
         order: TaskOrder,
     ) -> Result<Matrix> {
-        let leaderboard = self.leaderboard_data(split).await?;
+        let leaderboard = self.leaderboard_data(board).await?;
         Ok(blocking(move || Ok(leaderboard.matrix(gamma, convention, order))).await?)
     }
 
@@ -150,14 +153,16 @@ impl Engine {
         let invalid = |why: Incomparable| Error::Invalid(why.to_string());
         // Checked before the database: the list may be of any length.
         Incomparable::check(run_ids).map_err(invalid)?;
-        let mut splits = Vec::new();
+        let mut boards: Vec<(String, Board)> = Vec::new();
         for id in run_ids {
             let run = self.visible_run(id).await?;
-            splits.push((run.run_id, run.config.split));
+            boards.push((run.run_id, Board::of(&run.config)));
         }
-        Incomparable::check_splits(&splits).map_err(invalid)?;
-        let split = splits.swap_remove(0).1;
-        let leaderboard = self.leaderboard_data(&split).await?;
+        let splits = boards
+            .iter()
+            .map(|(id, board)| (id.clone(), board.split.clone()));
+        Incomparable::check_splits(&splits.collect::<Vec<_>>()).map_err(invalid)?;
+        let leaderboard = self.compared(boards).await?;
         let (run_ids, task) = (run_ids.to_vec(), task.cloned());
         let comparison =
             blocking(move || Ok(leaderboard.versus(&run_ids, gamma, convention, task.as_ref())))
@@ -166,6 +171,20 @@ impl Engine {
             Incomparable::NoSuchTask(id) => Error::not_found("shared task", id),
             why => invalid(why),
         })
+    }
+
+    /// The data of runs of one split: their leaderboard, or that of the first run
+    /// with the runs of the other mode beside it.
+    async fn compared(&self, runs: Vec<(String, Board)>) -> Result<Arc<LeaderboardData>> {
+        let mut boards: Vec<Board> = runs.into_iter().map(|(_, board)| board).collect();
+        boards.dedup();
+        let first = boards.remove(0);
+        let mut data = self.leaderboard_data(first.clone()).await?;
+        if let Some(other) = boards.into_iter().find(|board| *board != first) {
+            let other = self.leaderboard_data(other).await?;
+            Arc::make_mut(&mut data).add_other_mode(&other);
+        }
+        Ok(data)
     }
 
     /// All scores of one run. Without a scored evolution, the scores have no
@@ -184,6 +203,7 @@ impl Engine {
         };
         let leaderboard = LeaderboardData {
             split: run.config.split,
+            mode: run.config.mode,
             entries: entry.into_iter().collect(),
             ..LeaderboardData::default()
         };

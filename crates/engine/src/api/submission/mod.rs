@@ -72,7 +72,7 @@ impl Engine {
                 metric_version: METRIC_VERSION,
                 dataset_digest: dataset_digest(draft.tasks.iter().map(TaskRow::ends)),
                 harness_version: draft.harness_version,
-                prompts: uses_model.then(evolve::recorded_prompts),
+                prompts: uses_model.then(|| evolve::recorded_prompts(draft.config.mode)),
                 imported: None,
             },
             tasks: draft.tasks.iter().map(expected).collect(),

@@ -11,6 +11,8 @@ use swe_ci_views::view::TaskState;
 
 use super::super::{Detail, Found, evolution, read};
 use super::{Lab, SOLVED};
+use swe_ci_core::requirement::Mode;
+
 use crate::results::{ImportRequest, ImportedResults};
 use crate::{Change, Config, Engine, Error, PageRequest, Result};
 
@@ -27,6 +29,7 @@ fn request(lab: &Lab, layout: Layout) -> ImportRequest {
         model: "model-x".into(),
         provider: "acme".into(),
         release_date: Some("2026-01-31".into()),
+        mode: Mode::default(),
         harness: None,
         max_iterations: 4,
     }

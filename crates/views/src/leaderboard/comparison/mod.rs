@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use refusal::Incomparable;
 pub use shared_tasks::{SharedResult, SharedTask};
 
-use super::{Entry, LeaderboardData, Row, StyleRates, UncertaintyModel};
+use super::{Board, Entry, LeaderboardData, Row, StyleRates, UncertaintyModel};
 use shared_tasks::shared_tasks;
 use style::style;
 use swe_ci_core::metrics::{Convention, Gamma, Series};
@@ -74,6 +74,14 @@ pub struct Course {
     pub passes: Vec<u32>,
     /// The iterations that broke something, from 1.
     pub regressions: Vec<u32>,
+}
+
+impl Versus {
+    /// The leaderboard of its first run.
+    pub fn board(&self) -> Board {
+        let mode = self.runs.first().map(|row| row.mode);
+        Board::new(&self.split, mode.unwrap_or_default())
+    }
 }
 
 impl LeaderboardData {

@@ -1,0 +1,95 @@
+//! In the mode rdd the programmer has no tests. The folder is not put into its
+//! container; here copies of it are removed that the task's image may hold: an
+//! installed package with its tests, or a checkout.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use anyhow::Context;
+use swe_ci_base::clock::ExcludedTime;
+use swe_ci_base::code::{CodeTree, Entry};
+use swe_ci_base::digest::sha256_hex;
+use swe_ci_grading::TESTS;
+use swe_ci_sandbox::{Exec, Exit, SandboxContainer};
+
+use super::failure::Failure;
+use super::paths::APP;
+
+/// Files below this size, in bytes, tell nothing: an empty `__init__.py`.
+const LEAST_BYTES: usize = 64;
+const SECONDS: u64 = 300;
+/// Reads the list of what to remove, `{size: [sha256, …]}`, from the file it is
+/// given, and removes that too.
+const REMOVE_COPIES: &str = include_str!("remove_copies.py");
+const LIST: &str = "hidden-tests.json";
+
+/// The files below `tests/` that tell what is expected: `{size: digests}`.
+#[derive(Debug)]
+pub(super) struct HiddenTests(BTreeMap<usize, BTreeSet<String>>);
+
+impl HiddenTests {
+    pub fn new<'a>(trees: impl IntoIterator<Item = &'a CodeTree>) -> Self {
+        let mut by_size: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+        let entries = trees.into_iter().flat_map(CodeTree::iter);
+        for (path, entry) in entries {
+            let Entry::File { bytes, .. } = entry else {
+                continue;
+            };
+            let is_test = path.split('/').next() == Some(TESTS);
+            if is_test && bytes.len() >= LEAST_BYTES {
+                let digests = by_size.entry(bytes.len()).or_default();
+                digests.insert(sha256_hex(bytes));
+            }
+        }
+        Self(by_size)
+    }
+
+    /// Removes every copy from a container that does not have the code yet.
+    pub async fn remove_copies(&self, sandbox: &dyn SandboxContainer) -> Result<(), Failure> {
+        let mut list = CodeTree::default();
+        let wanted = serde_json::to_vec(&self.0).context("cannot write the list of tests")?;
+        list.insert_file(LIST, wanted);
+        let path = format!("{APP}/{LIST}");
+        let command = ["python", "-I", "-c", REMOVE_COPIES, &path];
+        let exec = Exec {
+            command: command.map(str::to_owned).into(),
+            env: Vec::new(),
+            reads_input: false,
+            working_dir: "/".into(),
+            time_limit: Duration::from_secs(SECONDS),
+            off: ExcludedTime::default(),
+        };
+        let mut said = Vec::new();
+        let mut on_line = |line: &str| said.push(line.to_owned());
+        let parts = [(APP, &list)];
+        match sandbox.exec_with(&parts, &exec, &mut on_line).await? {
+            Exit::Code(0) => Ok(()),
+            exit => {
+                let said = said.join("\n");
+                let why = anyhow::anyhow!(
+                    "copies of the tests could not be removed from the image ({exit:?}): {said}"
+                );
+                Err(why.into())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_the_tests_that_tell_something() {
+        let mut code = CodeTree::default();
+        code.insert_file("tests/__init__.py", "");
+        code.insert_file("tests/test_a.py", "x".repeat(64));
+        code.insert_file("tests/data/test_b.py", "y".repeat(64));
+        code.insert_file("src/test_c.py", "z".repeat(64));
+        let mut other = CodeTree::default();
+        other.insert_file("tests/test_a.py", "x".repeat(64));
+        let HiddenTests(hidden) = HiddenTests::new([&code, &other]);
+        assert_eq!(hidden.keys().copied().collect::<Vec<_>>(), [64]);
+        assert_eq!(hidden[&64].len(), 2);
+    }
+}

@@ -1,0 +1,57 @@
+//! Which runs a leaderboard ranks.
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::requirement::Mode;
+use swe_ci_core::run::{Kind, RunConfig};
+
+/// A leaderboard: the runs over one split in one mode.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Board {
+    pub split: String,
+    pub mode: Mode,
+}
+
+impl Board {
+    pub fn new(split: impl Into<String>, mode: Mode) -> Self {
+        Self {
+            split: split.into(),
+            mode,
+        }
+    }
+
+    /// The one that a run is on.
+    pub fn of(config: &RunConfig) -> Self {
+        Self::new(&config.split, config.mode)
+    }
+
+    /// Whether a run over its split is on it. The human baseline has no mode: it
+    /// is the measure of both.
+    pub fn has(&self, config: &RunConfig) -> bool {
+        config.kind == Kind::Human || config.mode == self.mode
+    }
+}
+
+/// The board of a split in the default mode.
+impl From<&str> for Board {
+    fn from(split: &str) -> Self {
+        Self::new(split, Mode::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_never_ranked_together() {
+        let boards = Mode::ALL.map(|mode| Board::new("s", mode));
+        let on = |config: &RunConfig| boards.clone().map(|board| board.has(config));
+        let mut config = RunConfig::human("s");
+        assert_eq!(on(&config), [true, true]);
+        config.kind = Kind::Measured;
+        assert_eq!(on(&config), [true, false]);
+        config.mode = Mode::Rdd;
+        assert_eq!(on(&config), [false, true]);
+        assert_eq!(Board::of(&config), boards[1]);
+    }
+}
