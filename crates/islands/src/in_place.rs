@@ -26,6 +26,8 @@ struct Views {
     shown: StoredValue<String>,
     /// Whether the shown view comes from typing.
     typed: StoredValue<bool>,
+    /// How often a field of a search has changed.
+    inputs: StoredValue<u64>,
     rest: Rest,
 }
 
@@ -46,6 +48,7 @@ pub fn InPlace() -> impl IntoView {
             asked: StoredValue::new(0),
             shown: StoredValue::new(query()),
             typed: StoredValue::new(false),
+            inputs: StoredValue::new(0),
             rest: Rest::new(),
         };
         let listeners = [
@@ -110,8 +113,7 @@ impl Views {
         let Ok(form) = form.dyn_into::<HtmlFormElement>() else {
             return;
         };
-        // An answer on its way is about the fields before: it would undo this.
-        self.asked.update_value(|asked| *asked += 1);
+        self.inputs.update_value(|inputs| *inputs += 1);
         let turns = closest(event, "input[type=range], input[type=number]").is_some();
         self.rest.then(move || {
             if let Some(fields) = form_data::parameters(&form) {
@@ -142,14 +144,16 @@ impl Views {
     }
 
     fn show_keeping(self, href: String, step: Step, field: FocusedField) {
-        let turn = self.turn();
+        let (turn, inputs) = (self.turn(), self.inputs.get_value());
+        // An answer about fields that have changed since would undo that.
+        let is_outdated = move || field == FocusedField::Stays && self.inputs.get_value() != inputs;
         leptos::task::spawn_local(async move {
             match fetch::get(&href).await {
                 // Led elsewhere, such as to the sign-in.
                 Ok(answer) if !answer.is_of(&href) => {
                     let _ = window().location().set_href(&answer.address);
                 }
-                Ok(answer) if self.is_last(turn) => {
+                Ok(answer) if self.is_last(turn) && !is_outdated() => {
                     morph::show(&answer.text, field);
                     remember(&shortest().unwrap_or_else(|| href.clone()), step);
                     self.shown.set_value(query());
