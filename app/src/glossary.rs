@@ -65,7 +65,7 @@ glossary! {
         Requirements("requirement-document", "requirement document",
             "The architect's instructions to the programmer: one to five requirements, and no code."),
         Mode("mode", "mode",
-            "What the programmer works from. In tdd it has the requirements and the tests; in rdd the requirements alone. Runs of different modes are never ranked together."),
+            "The basis of the programmer's work. In tdd the programmer has the requirements and the tests; in rdd the requirements alone. Runs of different modes are never ranked together."),
         Provider("provider", "provider",
             "The service that answers requests to a model over the network, paid or free."),
         Endpoint("endpoint", "endpoint",

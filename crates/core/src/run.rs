@@ -49,7 +49,7 @@ pub struct RunConfig {
     /// The programmer's harness and endpoint, if they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programmer: Option<AgentConfig>,
-    /// What the programmer works from.
+    /// The basis of the programmer's work.
     #[serde(default)]
     pub mode: Mode,
     pub split: String,

@@ -7,4 +7,4 @@ pub mod harness;
 pub mod host_load;
 pub mod key_encryption;
 pub mod provider_keys;
-pub mod queue;
+pub mod worker_slots;

@@ -6,7 +6,7 @@ use swe_ci_core::step::{Cursor, Ending};
 use swe_ci_views::notification::{Cause, Occasion};
 
 use super::changes::{count_up, results_changed};
-use super::outbox::notify_owner;
+use super::notification_outbox::notify_owner;
 use super::rows::columns::Columns;
 use super::rows::evolutions::{
     EvolutionRow, IterationRow, StepRow, read_evolution, read_iteration, read_step, read_verdict,

@@ -7,7 +7,7 @@ use swe_ci_views::account::Actor;
 use swe_ci_views::notification::{Channel, Occasion, TargetView};
 
 use super::audit::{note, note_and_commit};
-use super::outbox::insert_delivery;
+use super::notification_outbox::insert_delivery;
 use super::provider_keys::KeysAlone;
 use super::rows::columns::Columns;
 use super::rows::notifications::read_target;

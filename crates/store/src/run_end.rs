@@ -3,7 +3,7 @@
 use swe_ci_base::error::Result;
 use swe_ci_views::notification::Occasion;
 
-use super::outbox::notify_owner;
+use super::notification_outbox::notify_owner;
 use super::provider_keys::forget_keys;
 use super::sql::Tx;
 

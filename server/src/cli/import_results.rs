@@ -53,7 +53,7 @@ pub(super) struct Options {
     /// The agent program; the layout's own when absent
     #[arg(long, value_name = "NAME")]
     harness: Option<String>,
-    /// What its programmer worked from: requirements and tests (tdd), or
+    /// The basis of its programmer's work: requirements and tests (tdd), or
     /// requirements alone (rdd)
     #[arg(long, value_name = "MODE", default_value = "tdd", value_parser = ["tdd", "rdd"])]
     mode: String,

@@ -30,7 +30,7 @@ pub const MAX_REQUIREMENTS: usize = 5;
 pub const MAX_BYTES: usize = 256 * 1024;
 
 crate::named! {
-    /// What the programmer works from. Runs of different modes are different
+    /// The basis of the programmer's work. Runs of different modes are different
     /// benchmarks and never ranked together.
     #[derive(Default)]
     pub enum Mode {

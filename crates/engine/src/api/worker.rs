@@ -6,7 +6,7 @@ use std::time::Duration;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_base::files;
 use swe_ci_runner::evolve::Evolver;
-use swe_ci_runner::{host_load, queue};
+use swe_ci_runner::{host_load, worker_slots};
 use swe_ci_sandbox::{Docker, SweepScope};
 use swe_ci_views::account::AccountRole;
 use tokio_util::sync::CancellationToken;
@@ -71,7 +71,7 @@ impl Engine {
         tokio::select! {
             () = async {
                 tokio::join!(
-                    queue::work(&evolver, &name, self.config.workers, &shutdown),
+                    worker_slots::work(&evolver, &name, self.config.workers, &shutdown),
                     self.run_preflights(&shutdown),
                     self.dispatcher.work(&shutdown),
                     Box::pin(self.curate_queued(&shutdown)),

@@ -33,7 +33,7 @@ pub struct ImportRequest {
     pub provider: String,
     /// `YYYY-MM-DD`
     pub release_date: Option<String>,
-    /// What its programmer worked from.
+    /// The basis of its programmer's work.
     pub mode: Mode,
     /// The program that ran the agents; the layout's own when absent.
     pub harness: Option<String>,

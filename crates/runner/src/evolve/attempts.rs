@@ -184,8 +184,7 @@ impl Evolution<'_> {
         log: &mut Log<'_>,
     ) -> Result<StepContainer, Failure> {
         let recording = self.recording(at).await?;
-        let layer = |role| self.agents.layer(role);
-        let container = self.containers.open(at.role, layer).await?;
+        let container = self.open_container(at).await?;
         if let (Role::Programmer, Some(tests)) = (at.role, &self.hidden_tests) {
             tests.remove_copies(container.sandbox.as_ref()).await?;
         }
@@ -207,6 +206,12 @@ impl Evolution<'_> {
             }
             _ => worked.map(|()| container),
         }
+    }
+
+    async fn open_container(&mut self, at: Cursor) -> Result<StepContainer, Failure> {
+        let last_iteration = at.iteration >= self.config.plan.max_iterations;
+        let layer = |role| self.agents.layer(role);
+        Ok(self.containers.open(at.role, last_iteration, layer).await?)
     }
 
     /// Records what is known of a step's container, before it is removed.
@@ -248,8 +253,7 @@ impl Evolution<'_> {
     async fn test(&mut self, at: Cursor, log: &mut Log<'_>) -> Result<Attempt, Failure> {
         let code_key = self.product_of(at, Role::Programmer)?;
         let code = self.stored_code(&code_key).await?;
-        let layer = |role| self.agents.layer(role);
-        let container = self.containers.open(at.role, layer).await?;
+        let container = self.open_container(at).await?;
         let grading = Grading {
             code,
             base: self.base.clone(),

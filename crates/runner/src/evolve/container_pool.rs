@@ -74,11 +74,12 @@ impl ContainerPool {
     }
 
     /// A container for a step of this role, from the pool or new. Starts the
-    /// creation of the next ones.
+    /// creation of the next ones; after the last iteration no step follows.
     #[tracing::instrument(name = "wait for a container", level = "debug", skip_all)]
     pub async fn open(
         &mut self,
         role: Role,
+        last_iteration: bool,
         layer: impl Fn(Role) -> Option<String>,
     ) -> Result<StepContainer, SandboxError> {
         let ready = match self.position(role).and_then(|at| self.ahead.remove(at)) {
@@ -93,6 +94,9 @@ impl ContainerPool {
         let mut next = role;
         for _ in 0..CREATED_AHEAD {
             next = next.next();
+            if last_iteration && next == Role::Architect {
+                break;
+            }
             if self.position(next).is_none() {
                 let (factory, layer) = (self.factory.clone(), layer(next));
                 let creating = async move { factory.create(next, layer).await };

@@ -10,7 +10,7 @@ use swe_ci_core::outcomes::TestList;
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::report::Report;
 use swe_ci_core::run::RunConfig;
-use swe_ci_core::step::{Ending, State, StepOutcome};
+use swe_ci_core::step::{Ending, Plan, State, StepOutcome};
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_dataset::{CommitInfo, TaskFolders, write_history};
 use swe_ci_gateway::{Gateway, Ledgers};
@@ -32,7 +32,7 @@ use super::{EvolveOutcome, Evolver, Interrupts, step_row};
 use crate::events::Events;
 use crate::harness::{Harnesses, Layers};
 use crate::provider_keys::Keys;
-use crate::queue;
+use crate::worker_slots;
 
 const WORKER: &str = "w/1";
 
@@ -50,6 +50,14 @@ impl Fixture {
     /// A task of three versions; `passed.txt` holds the number of passing
     /// tests, of two.
     async fn new(fake: Fake, max_attempts: u32) -> Self {
+        let plan = Plan {
+            max_attempts,
+            ..RunConfig::human("s").plan
+        };
+        Self::planned(fake, plan).await
+    }
+
+    async fn planned(fake: Fake, plan: Plan) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let id = TaskId::new("t").unwrap();
         let folders = TaskFolders::new(folder.path().join("tasks"));
@@ -67,7 +75,7 @@ impl Fixture {
         let task = task(&id, &shas, base_report);
         store.put_task("s", 0, &task).await.unwrap();
         let mut config = RunConfig::human("s");
-        config.plan.max_attempts = max_attempts;
+        config.plan = plan;
         let run = NewRun {
             standing: Standing::default(),
             grant: RunPermissions::default(),
@@ -237,6 +245,17 @@ fn honest(exec: &Exec, files: &mut FakeFiles, _call: usize) -> Result<Exit, Sand
         files.insert("/app/code/passed.txt".into(), code);
     }
     Ok(Exit::Code(0))
+}
+
+#[tokio::test]
+async fn after_the_last_iteration_no_container_is_created() {
+    let plan = Plan {
+        max_iterations: 2,
+        ..RunConfig::human("s").plan
+    };
+    let fixture = Fixture::planned(honest, plan).await;
+    assert_eq!(fixture.evolve().await, Ending::Solved);
+    assert_eq!(fixture.sandbox.opened(), 6);
 }
 
 #[tokio::test]
@@ -450,7 +469,7 @@ async fn a_panic_blocks_its_evolution_and_nothing_else() {
         }
         stop.cancel();
     };
-    tokio::join!(queue::work(&fixture.evolver, "w", 1, &stop), ended);
+    tokio::join!(worker_slots::work(&fixture.evolver, "w", 1, &stop), ended);
     assert_eq!(fixture.outcomes().await, [StepOutcome::InfraFailed]);
     let evolution = store.evolution(id).await.unwrap();
     assert_eq!(evolution.ending, Some(Ending::Blocked));

@@ -29,7 +29,7 @@ pub struct Card {
     pub layers: Vec<String>,
     /// Version and digest of the agents' prompts.
     pub prompts: Option<String>,
-    /// What the programmer worked from.
+    /// The basis of the programmer's work.
     #[serde(default)]
     pub mode: Mode,
     pub split: String,

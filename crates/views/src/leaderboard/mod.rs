@@ -8,8 +8,8 @@ mod board;
 mod comparison;
 mod featured;
 mod matrix;
-mod rank;
 mod ranking;
+mod rows;
 mod scores;
 mod sentence;
 mod strengths;
@@ -31,9 +31,9 @@ pub use comparison::{
 };
 pub use featured::{featured, leader};
 pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
-pub(crate) use rank::positions;
-pub use rank::{Intervals, Row};
 pub use ranking::Ranking;
+pub(crate) use rows::positions;
+pub use rows::{Intervals, Row};
 pub use scores::{EvolutionScore, RecoveryTime, Scores};
 pub use sentence::{in_words, probability};
 pub use strengths::{

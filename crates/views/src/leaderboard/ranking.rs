@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::uncertainty::RankInterval;
 
-use super::rank::{Intervals, Ranked, Row};
+use super::rows::{Intervals, Ranked, Row};
 use super::{LeaderboardData, UncertaintyModel};
 
 /// Ranks and ties are known for all rows. The other intervals of a row are

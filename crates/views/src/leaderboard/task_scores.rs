@@ -6,7 +6,7 @@ use swe_ci_core::run::Kind;
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 
-use super::rank::{solved, turns, zero_regression};
+use super::rows::{solved, turns, zero_regression};
 use super::{Entry, EvolutionScore, ScoredTask};
 use crate::count;
 use crate::view::EvolutionView;

@@ -10,7 +10,7 @@ use swe_ci_core::uncertainty::{
     is_tie, is_tie_by, rank_intervals,
 };
 
-use super::rank::{Intervals, Ranked, Row, solved, turns, zero_regression};
+use super::rows::{Intervals, Ranked, Row, solved, turns, zero_regression};
 use super::style::{StyleIntervals, WinIntervals};
 use super::{Entry, LeaderboardData, Origin, ScoredTask};
 use crate::count;

@@ -36,7 +36,7 @@ pub struct Row {
     /// The day the model was released, `YYYY-MM-DD`.
     pub release_date: Option<String>,
     pub kind: Kind,
-    /// What the programmer worked from.
+    /// The basis of the programmer's work.
     #[serde(default)]
     pub mode: Mode,
     /// A mark of its trustworthiness, if it has one.
