@@ -127,7 +127,7 @@ def _reached(code, tests, test_files):
     return asked
 
 
-def _audit_hook(asked, code, tests, test_files, intact):
+def _audit_hook(asked, code, tests, test_files, swaps, intact):
     """Returns the hook. Nothing refers to it but Python itself: code has to
     reach for the heap or the stack to find it, and is heard doing so."""
     reaches, frames, below = dict(_REACHES), frozenset(_FRAMES), _BELOW
@@ -135,6 +135,7 @@ def _audit_hook(asked, code, tests, test_files, intact):
     is_test_function, is_of_kernel = test_files.has_function, _is_of_kernel
     tell, get_frame, get_ident = _tell, sys._getframe, _thread.get_ident
     is_of, text, function_kind, item_of = isinstance, str, types.FunctionType, _is_of_pytest
+    swapped, identity = swaps.ATTRIBUTES, id
     busy, told = set(), set()
     check_every, events = _CHECK_EVERY, 0
 
@@ -150,6 +151,8 @@ def _audit_hook(asked, code, tests, test_files, intact):
             return "reads the tests' modules" if test else None
         if event == "object.__setattr__":
             of, name = arguments[0], arguments[1]
+            if name in swapped and identity(of) in swaps.watched:
+                swaps.happened = True
             if name == "__code__":
                 return "looks into functions"
             return "reaches for the test runner" if name == "__class__" and item_of(of) else None

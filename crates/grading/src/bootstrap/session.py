@@ -24,13 +24,14 @@ class _Session:
     """A plugin. Whatever it is told goes out at once, so that nothing later in
     this process can take it back."""
 
-    def __init__(self, settings, ownership, own_points, test_files, test_modules):
+    def __init__(self, settings, ownership, own_points, test_files, test_modules, swaps):
         self.tell = _tell
         self.settings = settings
         self.test_files = test_files
         self.test_modules = test_modules
         self.ownership = ownership
         self.own_points = own_points
+        self.swaps = swaps
         self.watch = None
         self.items = {}
         self.tests = 0
@@ -52,7 +53,7 @@ class _Session:
         for point in self.own_points:
             if not manager.is_blocked(point.name):
                 manager.register(point.load(), name=point.name)
-        self.watch = _Watch()
+        self.watch = _Watch(self.swaps)
         vars(self).pop("add_places")(manager)
         yield
         # By now everything that knows an option has said so.
@@ -141,14 +142,14 @@ class _Session:
         self.tell("raised", id=item.nodeid, type=kind)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(self, item):
+    def pytest_runtest_makereport(self, item, call):
         yield
-        every = self.watch.all if self.tests % _ALL_EVERY == 0 else self.watch.critical
-        self.look(every, item.nodeid)
+        whole = self.tests % _ALL_EVERY == 0 and call.when == "teardown"
+        self.look(self.watch.all if whole else self.watch.critical, item.nodeid)
         self.test_files.forget_lines()
 
-    def look(self, entries, where):
-        for name in self.watch.changed(entries):
+    def look(self, snapshot, where):
+        for name in self.watch.changed(snapshot):
             self.tell("patched", what=name, test=where)
         for name in self.watch.hidden_builtins():
             self.tell("patched", what=name, test=where)
@@ -237,9 +238,10 @@ def _grade(settings):
     os.chdir(code)
     _stand_in_for_pytest_main()
     sys.argv += settings["arguments"]
-    session = _Session(settings, ownership, own_points, test_files, test_modules)
+    swaps = _Swaps()
+    session = _Session(settings, ownership, own_points, test_files, test_modules, swaps)
     intact, session.add_places = _integrity(session)
-    sys.addaudithook(_audit_hook(asked, code, tests, test_files, intact))
+    sys.addaudithook(_audit_hook(asked, code, tests, test_files, swaps, intact))
     try:
         exit_code = int(pytest.main(list(settings["arguments"]), plugins=[session]))
     except SystemExit as exit:

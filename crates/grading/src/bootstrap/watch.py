@@ -1,6 +1,7 @@
 # This part: whether the test runner is still the one that was loaded.
 
 import builtins
+import operator
 import types
 
 # What honest tests and libraries replace.
@@ -40,24 +41,62 @@ def _entries(name, namespace, module):
                 yield from _entries(label, vars(value), module)
 
 
+class _Swaps:
+    """The watched functions, and whether one of them got other code or defaults.
+    Python tells when that happens. To ask each function instead is slow, since
+    Python tells that as well."""
+
+    ATTRIBUTES = ("__code__", "__defaults__")
+
+    def __init__(self):
+        self.watched = set()
+        self.happened = False
+
+
+class _Snapshot:
+    """Entries as they were. Looks are many and nearly all find nothing, so such
+    a look runs in C alone. Its tools are defaults, which are watched too."""
+
+    def __init__(self, entries):
+        self.entries = entries
+        kept = {}
+        for _, namespace, key, value, *_ in entries:
+            kept.setdefault(id(namespace), (namespace, {}))[1][key] = value
+        # An itemgetter of one key gives no tuple, so the first is asked for twice.
+        self.places = [
+            (namespace, operator.itemgetter(*names, next(iter(names))), [*names.values()])
+            for namespace, names in kept.values()
+        ]
+
+    def is_in_place(self, all=all, map=map, same=operator.is_):
+        try:
+            for namespace, values, kept in self.places:
+                if not all(map(same, values(namespace), kept)):
+                    return False
+        except KeyError:
+            return False
+        return True
+
+
 class _Watch:
     """Remembers the functions and classes of the test runner."""
 
-    def __init__(self):
-        self.all = []
-        self.critical = []
+    def __init__(self, swaps):
+        self.swaps = swaps
+        everything, critical = [], []
         self.told = set(_REPLACED_BY_PYTEST)
         for name, module in sorted(sys.modules.items()):
             if module is None or not self.is_the_runner(name):
                 continue
             entries = list(_entries(name, vars(module), name))
-            self.all += entries
+            everything += entries
             if name in _CRITICAL or name.startswith("_pytest.assertion"):
-                self.critical += entries
+                critical += entries
         # This program itself: whoever finds it could change what it tells.
         own = list(_entries("the platform", globals(), __name__))
-        self.all += own
-        self.critical += own
+        self.all = _Snapshot(everything + own)
+        self.critical = _Snapshot(critical + own)
+        swaps.watched.update(id(entry[4]) for entry in self.all.entries if entry[4] is not None)
         kept = {n: value for n, value in vars(builtins).items() if n not in _REPLACED_BUILTINS}
         self.builtins = {n: value for n, value in kept.items() if callable(value)}
         runner = {n: vars(m) for n, m in sys.modules.items() if m and self.is_the_runner(n)}
@@ -71,9 +110,11 @@ class _Watch:
             return name != "unittest.mock"
         return top in ("_pytest", "pytest", "pluggy")
 
-    def changed(self, entries):
+    def changed(self, snapshot):
         """Names of what is no longer as it was, each told once."""
-        for label, namespace, key, value, function, code, defaults in entries:
+        if snapshot is self.critical and not self.swaps.happened and snapshot.is_in_place():
+            return
+        for label, namespace, key, value, function, code, defaults in snapshot.entries:
             same = namespace.get(key) is value and (
                 function is None
                 or (function.__code__ is code and function.__defaults__ is defaults)
