@@ -26,6 +26,8 @@ import ledger
 
 def test_add():
     assert ledger.add(1, 2) == 3
+    assert ledger.add(0, 1) == 1
+    assert ledger.add(1, -1) == 0
 
 def test_times():
     expected = 6
