@@ -305,6 +305,7 @@ pub(crate) fn finding_kind(kind: FindingKind) -> &'static str {
         FindingKind::Canary => "Canary test",
         FindingKind::Report => "Contradictory report",
         FindingKind::Equality => "One-sided equality",
+        FindingKind::Clues => "Answers by order or name",
         FindingKind::HostedTool => "Hosted tool",
         FindingKind::Other => "Noted",
     }

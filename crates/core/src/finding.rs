@@ -36,6 +36,9 @@ crate::named! {
         /// A type of the code's whose objects equal whatever they are compared
         /// with.
         Equality = "equality",
+        /// Tests that pass only as the suite is written, and not in another
+        /// order with other names and lines.
+        Clues = "clues",
         /// A tool that the model's provider would have executed.
         HostedTool = "hosted_tool",
         /// Found by another platform, or by an earlier edition.

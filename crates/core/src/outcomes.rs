@@ -50,6 +50,14 @@ impl TestList {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// The tests that pass on `after` and not on `before`.
+    pub fn gained(&self, before: &Outcomes, after: &Outcomes) -> Vec<&str> {
+        let both = before.0.bytes().zip(after.0.bytes());
+        let gained = self.0.iter().zip(both);
+        let gained = gained.filter(|(_, (before, after))| *before != b'p' && *after == b'p');
+        gained.map(|(id, _)| id.as_str()).collect()
+    }
 }
 
 /// One letter per test of a [`TestList`]: `p`assed, `f`ailed, `e`rror,
@@ -184,6 +192,14 @@ mod tests {
         check("----", "pppp", 4, 0, 4);
         // Three old tests break while four new ones pass (worked example 5).
         check("pppffff", "fffpppp", 4, 3, 4);
+    }
+
+    #[test]
+    fn gained_tests_are_named() {
+        let list = TestList(["a", "b", "c", "d"].map(str::to_owned).into());
+        let outcomes = |letters: &str| Outcomes::from_letters(letters.into());
+        let gained = list.gained(&outcomes("pf-p"), &outcomes("pppf"));
+        assert_eq!(gained, ["b", "c"]);
     }
 
     #[test]

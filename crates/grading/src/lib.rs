@@ -8,16 +8,20 @@
 //! - results leave by a pipe that only the bootstrap can write frames to, each
 //!   the moment it is known;
 //! - canaries show a runner that was tampered with, and a look at the code shows
-//!   what reaches for it.
+//!   what reaches for it;
+//! - tests that pass can be graded again with their clues moved, which shows
+//!   answers that are not computed.
 //!
 //! `docs/security.md` says what remains possible.
 
 mod canaries;
 mod channel;
+mod clues;
 mod constructs;
 mod files;
 mod python;
 mod session;
+mod settings;
 mod steering;
 #[doc(hidden)]
 pub mod testing;
@@ -29,11 +33,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use serde::{Deserialize, Serialize};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
-use swe_ci_base::digest::hex;
 use swe_ci_core::finding::{Finding, FindingKind, Grade, tampering};
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
@@ -45,17 +47,19 @@ use tracing::Instrument;
 
 use canaries::Canaries;
 use channel::Channel;
+use clues::Clues;
 use files::Files;
 use session::Session;
+use settings::{ASIDE_FOLDER, END_OF_OUTPUT, Settings};
+
+pub use clues::owed_to_clues;
 
 /// The folder that always holds the oracle's tests, whatever the agent did to
 /// it.
 pub const TESTS: &str = "tests";
-/// The code's own versions of settings files wait here.
-const ASIDE_FOLDER: &str = "/app/aside";
 
 /// The parts of the program that runs in the container, in order.
-const BOOTSTRAP: [&str; 9] = [
+const BOOTSTRAP: [&str; 10] = [
     include_str!("bootstrap/channel.py"),
     include_str!("bootstrap/files.py"),
     include_str!("bootstrap/imports.py"),
@@ -64,11 +68,9 @@ const BOOTSTRAP: [&str; 9] = [
     include_str!("bootstrap/reach.py"),
     include_str!("bootstrap/guards.py"),
     include_str!("bootstrap/tables.py"),
+    include_str!("bootstrap/clues.py"),
     include_str!("bootstrap/session.py"),
 ];
-/// The line with which the bootstrap ends its other output. The two streams
-/// arrive independently: the last frame may come before the last line of text.
-const END_OF_OUTPUT: &str = "<swe-ci: the tests have ended>";
 /// Reads the bootstrap from standard input: no file and no list of processes
 /// shows it.
 const READ_BOOTSTRAP: &str = "import sys; exec(compile(sys.stdin.buffer.read(\
@@ -93,6 +95,8 @@ pub struct Graded {
     /// The report, or why the code counts as collapsed: also where its findings
     /// say that the test runner was tampered with.
     pub result: Result<Report, String>,
+    /// Whether there is none because the tests took too long.
+    pub timed_out: bool,
     /// The report as an artifact, if there was one.
     pub raw: Option<Vec<u8>>,
     /// Seconds from the code's arrival to the end of the tests.
@@ -147,31 +151,6 @@ impl Bootstrap {
     }
 }
 
-/// What the bootstrap is told, in one line.
-#[derive(Debug, Serialize, Deserialize)]
-struct Settings {
-    /// Seals the frames; in hex.
-    key: String,
-    /// The files whose contents follow.
-    files: Vec<files::Header>,
-    code: String,
-    tests: String,
-    aside: String,
-    /// Top-level modules of base or oracle.
-    own: Vec<String>,
-    /// Top-level modules that only the code has.
-    added: Vec<String>,
-    /// Settings files to be put back, and those to be removed.
-    put_back: Vec<String>,
-    absent: Vec<String>,
-    arguments: Vec<String>,
-    /// Python files that neither base nor oracle has so.
-    changed: Vec<String>,
-    /// Whether options of the settings that nothing installed knows are left out.
-    drop_unknown_options: bool,
-    end_of_output: String,
-}
-
 /// Grades code in a fresh container.
 ///
 /// # Errors
@@ -196,9 +175,19 @@ pub async fn grade_in(
     grading: &Grading,
     on_line: OnLine<'_>,
 ) -> Result<Graded, SandboxError> {
+    grade_as(Clues::AsWritten, sandbox, bootstrap, grading, on_line).await
+}
+
+async fn grade_as(
+    clues: Clues,
+    sandbox: &dyn SandboxContainer,
+    bootstrap: Bootstrap,
+    grading: &Grading,
+    on_line: OnLine<'_>,
+) -> Result<Graded, SandboxError> {
     let (key, seed) = randomness()?;
     let trees = grading.clone();
-    let prepared = blocking(move || Ok(Prepared::new(&trees, &key, seed)))
+    let prepared = blocking(move || Ok(Prepared::new(&trees, clues, &key, seed)))
         .instrument(tracing::debug_span!("add canaries"));
     let Prepared {
         files,
@@ -214,6 +203,7 @@ pub async fn grade_in(
         let why = "no space is left on its disk for the code";
         return Err(SandboxError::Engine(why.into()));
     }
+    let timed_out = matches!(ended, Ok(Exit::TimedOut));
     let exit = match ended {
         Ok(exit) => exit_code(exit, grading.limits),
         Err(error) if error.blames_the_code() => Err(error.to_string()),
@@ -221,7 +211,7 @@ pub async fn grade_in(
     };
     let seconds = began.elapsed().as_secs_f64();
     let trees = grading.clone();
-    let conclude = blocking(move || Ok(graded(session, exit, seconds, &trees)))
+    let conclude = blocking(move || Ok(graded(session, exit, timed_out, seconds, &trees)))
         .instrument(tracing::debug_span!("judge the results"));
     Ok(conclude.await?)
 }
@@ -234,7 +224,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(grading: &Grading, key: &[u8], seed: u128) -> Self {
+    fn new(grading: &Grading, clues: Clues, key: &[u8], seed: u128) -> Self {
         let Grading {
             code, base, oracle, ..
         } = grading;
@@ -244,7 +234,7 @@ impl Prepared {
             placed.code.set(path, entry.clone());
         }
         let files = Files::new(&[(CODE_FOLDER, &placed.code), (ASIDE_FOLDER, &placed.aside)]);
-        let settings = settings(key, &placed, &files, grading);
+        let settings = Settings::new(key, &placed, &files, grading, clues);
         Self {
             files,
             canaries,
@@ -321,6 +311,7 @@ fn exit_code(exit: Exit, limits: Limits) -> Result<i64, String> {
 fn graded(
     mut session: Session,
     exit: Result<i64, String>,
+    timed_out: bool,
     seconds: f64,
     grading: &Grading,
 ) -> Graded {
@@ -351,53 +342,12 @@ fn graded(
     };
     Graded {
         result,
+        timed_out,
         raw: verdict.raw,
         seconds,
         findings,
         dropped_options,
     }
-}
-
-fn settings(key: &[u8], placed: &steering::Placed, files: &Files, grading: &Grading) -> Settings {
-    let mut own = python::top_level_names(&grading.base);
-    own.extend(python::top_level_names(&grading.oracle));
-    let added = python::top_level_names(&grading.code);
-    Settings {
-        key: hex(key),
-        files: files.headers(),
-        code: CODE_FOLDER.into(),
-        tests: TESTS.into(),
-        aside: ASIDE_FOLDER.into(),
-        added: added.difference(&own).cloned().collect(),
-        own: own.into_iter().collect(),
-        put_back: placed.aside.paths().map(str::to_owned).collect(),
-        absent: placed.absent.clone(),
-        end_of_output: END_OF_OUTPUT.into(),
-        arguments: arguments(grading.command),
-        changed: constructs::changed_files(&grading.code, &grading.base, &grading.oracle)
-            .filter(|(path, _)| path.ends_with(".py"))
-            .map(|(path, _)| path.to_owned())
-            .collect(),
-        drop_unknown_options: grading.command == TestCommand::Platform,
-    }
-}
-
-/// pytest's arguments.
-fn arguments(command: TestCommand) -> Vec<String> {
-    let root = format!("--rootdir={CODE_FOLDER}");
-    let arguments: &[&str] = match command {
-        TestCommand::Bare => &["-o", "addopts=", TESTS],
-        TestCommand::Platform => &[TESTS, &root],
-        TestCommand::Reference => &[
-            TESTS,
-            "--color=no",
-            "--tb=short",
-            "--disable-warnings",
-            "-rfE",
-            &root,
-        ],
-    };
-    arguments.iter().copied().map(str::to_owned).collect()
 }
 
 /// Whether a path of the code belongs to the tests.

@@ -1,15 +1,36 @@
-//! Plays the bootstrap, for tests of what grades in a fake sandbox.
+//! For tests: plays the bootstrap in a fake sandbox, and shows what a suite
+//! comes to with moved clues.
 
 use swe_ci_base::code::CodeTree;
+use swe_ci_sandbox::{ContainerSpec, Sandbox, SandboxError};
 
 use crate::channel::sealed;
-use crate::{Settings, files};
+use crate::files;
+use crate::settings::Settings;
+use crate::{Graded, Grading};
 
 /// The code that the bootstrap was sent on standard input. `None` when that is
 /// not what is sent to it.
 pub fn code(input: &[u8]) -> Option<CodeTree> {
     let (settings, contents) = received(input)?;
     files::below(&settings.code, &settings.files, contents)
+}
+
+/// Whether the bootstrap was told to move clues. `None` as of [`code`].
+pub fn moves_clues(input: &[u8]) -> Option<bool> {
+    Some(received(input)?.0.move_clues)
+}
+
+/// Grades with moved clues, in a container of its own.
+///
+/// # Errors
+/// As of [`crate::grade`].
+pub async fn with_moved_clues(
+    sandbox: &dyn Sandbox,
+    spec: &ContainerSpec,
+    grading: &Grading,
+) -> Result<Graded, SandboxError> {
+    crate::clues::with_moved_clues(sandbox, spec, grading).await
 }
 
 /// What a session prints whose tests have these outcomes, given what the

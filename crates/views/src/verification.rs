@@ -110,6 +110,9 @@ pub enum Otherwise {
     /// Tests of T that passed only in one of the two runs: the first fifty,
     /// and the number of the others.
     Tests { tests: Vec<Changed>, more: u32 },
+    /// The outcomes are as recorded, and some tests pass only as the suite is
+    /// written: the finding says which.
+    Clues { finding: String },
 }
 
 /// Plain words that follow "iteration 3:".
@@ -118,6 +121,7 @@ impl fmt::Display for Otherwise {
         match self {
             Self::Collapsed { reason } => write!(f, "the code no longer ran, {reason}"),
             Self::Ran => f.write_str("the code ran, unlike before"),
+            Self::Clues { finding } => f.write_str(finding),
             Self::Tests { tests, more } => {
                 let listed = count(tests.len());
                 match listed.saturating_add(*more) {
@@ -208,6 +212,7 @@ mod tests {
                 None => String::new(),
                 Some(Otherwise::Ran) => "ran".into(),
                 Some(Otherwise::Collapsed { reason }) => reason,
+                Some(Otherwise::Clues { finding }) => finding,
                 Some(Otherwise::Tests { tests, .. }) => {
                     let one = |t: &Changed| format!("{} {}→{}", t.node_id, t.recorded, t.found);
                     tests.iter().map(one).collect::<Vec<_>>().join(", ")

@@ -9,7 +9,8 @@ use super::output;
 
 pub(super) const AFTER_HELP: &str = "\
 The oracle's tests run in fresh containers on the stored code of each iteration.
-The run's page shows the results. Exit code 1 when an outcome differs.
+The last code of each evolution is also tested in another order, with other names
+and lines. The run's page shows the results. Exit code 1 when an outcome differs.
 
 Examples:
   swe-ci verify 0199a1b2-…
@@ -57,6 +58,7 @@ fn difference_line(difference: &Difference) -> String {
     let what = match &difference.what {
         Otherwise::Collapsed { reason } => format!("the code no longer ran: {reason}"),
         Otherwise::Ran => "the code ran, and is recorded as collapsed".into(),
+        Otherwise::Clues { finding } => finding.clone(),
         Otherwise::Tests { tests, more } => {
             let count = tests.len() + *more as usize;
             let first = tests.first();

@@ -1,6 +1,7 @@
 //! Verification of runs: runs the tests of their iterations again in fresh
 //! containers, on the stored code with the oracle's tests, and compares the
-//! outcomes with the recorded ones.
+//! outcomes with the recorded ones. The last code of each evolution is tested
+//! with moved clues too.
 
 use std::sync::Arc;
 
@@ -11,15 +12,17 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::{now_ms, rfc3339};
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::finding::Grade;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::run::Limits;
-use swe_ci_grading::{Grading, grade};
+use swe_ci_core::task::TaskId;
+use swe_ci_grading::{Grading, grade, owed_to_clues};
 use swe_ci_sandbox::{ContainerSpec, Purpose};
 use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::background::BackgroundWork;
-use swe_ci_views::verification::{Difference, Verification, Verified, compare};
+use swe_ci_views::verification::{Difference, Otherwise, Verification, Verified, compare};
 
 use crate::background::Subject;
 use crate::{Engine, as_u32};
@@ -36,7 +39,14 @@ pub struct Checked {
 /// Iterations that a verification in the background tests at the same time.
 const AT_ONCE: usize = 2;
 
-type Case = (EvolutionRow, IterationRow);
+/// An iteration to check.
+#[derive(Debug)]
+struct Case {
+    evolution: EvolutionRow,
+    row: IterationRow,
+    /// Whether no later iteration of its evolution was scored.
+    is_last: bool,
+}
 
 impl Engine {
     /// Runs the tests of a run's iterations again, `at_once` at a time, and
@@ -167,23 +177,39 @@ impl Engine {
         let mut cases = Vec::new();
         for evolution in self.store.evolutions_of_run(run_id).await? {
             let rows = self.store.iterations(&evolution.id).await?;
+            let scored = |row: &&IterationRow| matches!(row.verdict, Verdict::Scored { .. });
+            let last = rows.iter().rfind(scored).map(|row| row.iteration);
             let stored = rows.into_iter().filter(|row| !row.code.is_empty());
-            cases.extend(stored.map(|row| (evolution.clone(), row)));
+            cases.extend(stored.map(|row| Case {
+                evolution: evolution.clone(),
+                is_last: Some(row.iteration) == last,
+                row,
+            }));
         }
         Ok(cases)
     }
 
-    async fn check(&self, (evolution, row): Case, limits: Limits) -> Result<Option<Difference>> {
+    async fn check(&self, case: Case, limits: Limits) -> Result<Option<Difference>> {
+        let Case {
+            evolution,
+            row,
+            is_last,
+        } = case;
         let task = self.store.task_of_evolution(&evolution).await?;
         let tests = &task.suite.tests;
         let code = self.artifacts.get_code(&row.code).await?;
-        let outcomes = self
-            .run_tests_again(&task, tests, code, limits, &evolution.id)
-            .await?;
+        let again = self.repetition(&task, code, limits, &evolution.id).await?;
+        let outcomes = self.outcomes_again(&again, tests).await?;
         let scored = matches!(row.verdict, Verdict::Scored { .. });
         let recorded = scored.then_some(&row.outcomes);
-        let outcomes = outcomes.as_ref().map_err(String::as_str);
-        let what = compare(tests, recorded, outcomes);
+        let what = compare(tests, recorded, outcomes.as_ref().map_err(String::as_str));
+        let what = match (what, outcomes) {
+            (None, Ok(outcomes)) if is_last => {
+                let passed = tests.gained(&task.suite.base_outcomes, &outcomes);
+                self.owed_to_clues(&again, &passed).await?
+            }
+            (what, _) => what,
+        };
         Ok(what.map(|what| Difference {
             evolution_id: evolution.id,
             task_id: evolution.task_id,
@@ -204,34 +230,83 @@ impl Engine {
         limits: Limits,
         what_for: &str,
     ) -> Result<std::result::Result<Outcomes, String>> {
+        let again = self.repetition(task, code, limits, what_for).await?;
+        self.outcomes_again(&again, tests).await
+    }
+
+    async fn repetition(
+        &self,
+        task: &TaskRow,
+        code: CodeTree,
+        limits: Limits,
+        what_for: &str,
+    ) -> Result<Repetition> {
         let history = self.folders.history(&task.id);
         let (base, target) = (task.base_sha.clone(), task.target_sha.clone());
         let ends = blocking(move || Ok((history.code(&base)?, history.code(&target)?)));
         let (base, oracle) = ends.await?;
         let purpose = Purpose::Preparation(format!("check of {what_for}"));
-        let spec = ContainerSpec::new(&task.image, limits, purpose);
-        let run = async {
-            let container = self.sandbox().open(&spec).await?;
-            let grading = Grading {
+        Ok(Repetition {
+            task: task.id.clone(),
+            spec: ContainerSpec::new(&task.image, limits, purpose),
+            grading: Grading {
                 code: Arc::new(code),
                 base: Arc::new(base),
                 oracle: Arc::new(oracle),
                 command: task.test_command,
                 known_tests: None,
                 limits,
-            };
-            grade(container.as_ref(), &grading, &mut |_| {}).await
+            },
+        })
+    }
+
+    async fn outcomes_again(
+        &self,
+        again: &Repetition,
+        tests: &TestList,
+    ) -> Result<std::result::Result<Outcomes, String>> {
+        let run = async {
+            let container = self.sandbox().open(&again.spec).await?;
+            grade(container.as_ref(), &again.grading, &mut |_| {}).await
         };
-        let failed = || format!("the tests of {} could not be run again", task.id);
-        let run = run.await.with_context(failed)?;
+        let run = run.await.with_context(|| again.failed())?;
         Ok(run.result.map(|report| Outcomes::of(tests, &report)))
+    }
+
+    /// Whether the code owes these tests, which it passes, to their clues.
+    async fn owed_to_clues(
+        &self,
+        again: &Repetition,
+        passed: &[&str],
+    ) -> Result<Option<Otherwise>> {
+        let sandbox = self.sandbox();
+        let found = owed_to_clues(sandbox.as_ref(), &again.spec, &again.grading, passed);
+        let found = Box::pin(found).await.with_context(|| again.failed())?;
+        let suspicion = found.filter(|finding| finding.grade > Grade::Note);
+        Ok(suspicion.map(|finding| Otherwise::Clues {
+            finding: finding.text,
+        }))
+    }
+}
+
+/// Some code of a task, to be tested again in fresh containers.
+#[derive(Debug)]
+struct Repetition {
+    task: TaskId,
+    spec: ContainerSpec,
+    grading: Grading,
+}
+
+impl Repetition {
+    fn failed(&self) -> String {
+        format!("the tests of {} could not be run again", self.task)
     }
 }
 
 /// A reproducible random choice: by the digest of run, evolution and iteration.
 fn sample(run_id: &str, mut cases: Vec<Case>, most: Option<u32>) -> Vec<Case> {
     if let Some(most) = most {
-        cases.sort_by_cached_key(|(evolution, row)| {
+        cases.sort_by_cached_key(|Case { evolution, row, .. }| {
             let lot = format!("{run_id}/{}/{}", evolution.id, row.iteration);
             Sha256::digest(lot).to_vec()
         });

@@ -1,18 +1,19 @@
 //! Attacks on grading, each a small tree of files laid over an unfinished
 //! package, in real containers. None of them may pass more tests than the
 //! package does without being noticed. `crates/grading/cheats/` has them: what
-//! must come of it, a sentence about it, and its files.
+//! must come of it, a sentence about it, and its files. Results that look honest
+//! are graded once more with moved clues.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use futures::StreamExt;
 use swe_ci_base::code::CodeTree;
-use swe_ci_core::finding::Grade;
+use swe_ci_core::finding::{FindingKind, Grade};
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_engine::testing::TinyTask;
-use swe_ci_grading::{Graded, Grading, grade};
+use swe_ci_grading::{Graded, Grading, grade, owed_to_clues, testing};
 use swe_ci_sandbox::{ContainerSpec, Docker, Instance, Purpose, Sandbox};
 
 use crate::fixture::Fixture;
@@ -26,13 +27,16 @@ import ledger
 
 def test_add():
     assert ledger.add(1, 2) == 3
+    assert ledger.add(0, 1) == 1
+    assert ledger.add(1, -1) == 0
 
 def test_times():
     expected = 6
     assert ledger.times(2, 3) == expected
 
 @pytest.mark.parametrize("a, b, expected", [(4, 5, 20)])
-def test_times_more(a, b, expected):
+def test_times_more(tmp_path, monkeypatch, a, b, expected):
+    monkeypatch.chdir(tmp_path)
     assert ledger.times(a, b) == expected
 
 def test_check():
@@ -109,9 +113,12 @@ fn tree(ledger: &str) -> CodeTree {
 /// What came of it, in one word.
 fn outcome(graded: &Graded) -> String {
     let worst = graded.findings.iter().map(|finding| finding.grade).max();
+    let mut findings = graded.findings.iter();
+    let moved = findings.any(|finding| finding.kind == FindingKind::Clues);
     match (&graded.result, worst) {
         (_, Some(Grade::Tampered)) => "tampered".into(),
         (Err(_), _) => "collapsed".into(),
+        (_, Some(Grade::Suspicious)) if moved => "suspicious when moved".into(),
         (_, Some(Grade::Suspicious)) => "suspicious".into(),
         (Ok(report), None) => format!("honest {}", report.passed()),
         (Ok(report), _) if report.passed() <= BASE_PASSED => "neutralised".into(),
@@ -166,12 +173,7 @@ impl Arena {
         base: &Arc<CodeTree>,
         oracle: &Arc<CodeTree>,
     ) -> Graded {
-        let limits = Limits {
-            test_seconds: 120,
-            ..Limits::default()
-        };
-        let purpose = Purpose::Preparation("cheats".into());
-        let spec = ContainerSpec::new(&self.image, limits, purpose);
+        let spec = self.spec();
         let container = self.docker.open(&spec).await.unwrap();
         let grading = Grading {
             code: Arc::new(code),
@@ -179,11 +181,27 @@ impl Arena {
             oracle: oracle.clone(),
             command,
             known_tests: None,
-            limits,
+            limits: spec.limits,
         };
-        grade(container.as_ref(), &grading, &mut |_| {})
-            .await
-            .unwrap()
+        let graded = grade(container.as_ref(), &grading, &mut |_| {}).await;
+        let mut graded = graded.unwrap();
+        if let Ok(report) = &graded.result
+            && graded.distrusted().is_none()
+        {
+            let passed: Vec<&str> = report.passing().collect();
+            let found = owed_to_clues(&self.docker, &spec, &grading, &passed).await;
+            graded.findings.extend(found.unwrap());
+        }
+        graded
+    }
+
+    fn spec(&self) -> ContainerSpec {
+        let limits = Limits {
+            test_seconds: 120,
+            ..Limits::default()
+        };
+        let purpose = Purpose::Preparation("cheats".into());
+        ContainerSpec::new(&self.image, limits, purpose)
     }
 }
 
@@ -199,7 +217,7 @@ async fn no_attack_on_grading_goes_unnoticed() {
     let mut wrong = String::new();
     for (cheat, graded) in &graded {
         let (came, expect) = (outcome(graded), &cheat.expect);
-        let line = format!("{:<26} {came:<14} {}\n", cheat.name, cheat.about);
+        let line = format!("{:<26} {came:<21} {}\n", cheat.name, cheat.about);
         eprint!("{line}");
         if came != *expect {
             wrong += &format!("{line}    not {expect}: {:?}\n", graded.findings);
@@ -221,6 +239,17 @@ async fn an_honest_suite_is_left_alone() {
     let ends = Arc::new(code.clone());
     let graded = arena.grade(code, &ends, &ends).await;
     assert_eq!(outcome(&graded), honest.expect, "{graded:?}");
+    // With moved clues too: the oracle alone would excuse what differs.
+    let grading = Grading {
+        code: ends.clone(),
+        base: ends.clone(),
+        oracle: ends,
+        command: TestCommand::Platform,
+        known_tests: None,
+        limits: arena.spec().limits,
+    };
+    let moved = testing::with_moved_clues(&arena.docker, &arena.spec(), &grading).await;
+    assert_eq!(outcome(&moved.unwrap()), honest.expect);
 }
 
 /// The options of a suite's settings hold, or not, as the task says. Canaries

@@ -9,6 +9,7 @@ use std::path::Path;
 use git2::{Delta, ObjectType, Oid, Repository};
 use sha2::{Digest, Sha256};
 use swe_ci_core::agent::Protocol;
+use swe_ci_core::finding::Grade;
 use swe_ci_core::run::HarnessConfig;
 use swe_ci_core::step::{Ending, Role};
 use swe_ci_core::usage::Usage;
@@ -119,6 +120,11 @@ async fn evolves(harness: HarnessConfig, protocol: Protocol, way: Way) {
         Way::InTwoHalves => assert!(gained.len() == 2 && !gained.contains(&0), "{gained:?}"),
         Way::AtOnce => assert_eq!(gained, [task.gap]),
     }
+    let mut findings = evolution.iterations.iter().flat_map(|i| &i.findings);
+    assert!(
+        findings.all(|finding| finding.grade == Grade::Note),
+        "{evolution:#?}"
+    );
     assert_all_is_counted(&fixture, &run, &llm.seen(), protocol).await;
 
     // Again, from the recording if possible: nothing is installed, and the

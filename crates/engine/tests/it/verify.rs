@@ -3,6 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use sqlx::Connection;
+use swe_ci_core::finding::{FindingKind, Grade};
+use swe_ci_core::step::Ending;
 use swe_ci_engine::testing::TinyTask;
 use swe_ci_engine::{Checked, Error};
 use swe_ci_views::verification::{Changed, Otherwise};
@@ -19,10 +21,17 @@ const NOTHING: &str = "def one(): return 0\ndef two(): return 0\n";
 const UNPARSABLE: &str = "def one(:\n";
 const ONE: &str = "def one(): return 1\ndef two(): return 0\n";
 const BOTH: &str = "def one(): return 1\ndef two(): return 2\n";
+const IN_ORDER: &str = "\
+ANSWERS = iter([1, 2])
+def one(): return next(ANSWERS)
+def two(): return next(ANSWERS)
+";
 
-async fn import(fixture: &Fixture) {
-    let version = |code: &'static str| [("tiny.py", code), (TEST_FILE, TESTS)];
-    let versions = [NOTHING, UNPARSABLE, ONE, BOTH].map(version);
+async fn import(fixture: &Fixture, versions: &[&str]) {
+    let versions = versions.iter();
+    let versions: Vec<[(&str, &str); 2]> = versions
+        .map(|code| [("tiny.py", *code), (TEST_FILE, TESTS)])
+        .collect();
     let versions: Vec<&[(&str, &str)]> = versions.iter().map(<[_; 2]>::as_slice).collect();
     let task = TinyTask {
         name: "both",
@@ -43,7 +52,7 @@ async fn forge(fixture: &Fixture, sql: &'static str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn forged_outcomes_are_found() {
     let fixture = Fixture::new().await;
-    import(&fixture).await;
+    import(&fixture, &[NOTHING, UNPARSABLE, ONE, BOTH]).await;
     let engine = &fixture.engine;
     let id = fixture.replay().await.summary.run_id;
 
@@ -94,4 +103,34 @@ async fn forged_outcomes_are_found() {
     forge(&fixture, "UPDATE iterations SET code = ''").await;
     let nothing = engine.verify(&id, None, 1, &|_| ()).await;
     assert!(matches!(nothing, Err(Error::Conflict(why)) if why.contains("no code")));
+}
+
+/// A commit solves the task by the answers that its tests expect, in their order.
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_in_the_order_of_the_tests_are_found() {
+    let fixture = Fixture::new().await;
+    import(&fixture, &[NOTHING, IN_ORDER, BOTH]).await;
+    let run = fixture.replay().await;
+    let evolution = &run.evolution_list[0];
+    assert_eq!(evolution.ending, Some(Ending::Solved));
+    let [iteration] = evolution.iterations.as_slice() else {
+        panic!("the first iteration solves it: {evolution:?}")
+    };
+    let [finding] = iteration.findings.as_slice() else {
+        panic!("its order is moved: {iteration:?}")
+    };
+    assert_eq!(finding.kind, FindingKind::Clues);
+    assert_eq!(finding.grade, Grade::Suspicious);
+    assert!(
+        finding.text.starts_with("2 tests pass only "),
+        "{finding:?}"
+    );
+
+    let verifying = fixture.engine.verify(&run.summary.run_id, None, 1, &|_| ());
+    let found = verifying.await.unwrap();
+    let [difference] = found.differences.as_slice() else {
+        panic!("verification finds it too: {found:?}")
+    };
+    let text = finding.text.clone();
+    assert_eq!(difference.what, Otherwise::Clues { finding: text });
 }

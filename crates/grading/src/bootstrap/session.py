@@ -24,11 +24,14 @@ class _Session:
     """A plugin. Whatever it is told goes out at once, so that nothing later in
     this process can take it back."""
 
-    def __init__(self, settings, ownership, own_points, test_files, test_modules, swaps):
+    def __init__(
+        self, settings, ownership, own_points, test_files, test_modules, clues, swaps
+    ):
         self.tell = _tell
         self.settings = settings
         self.test_files = test_files
         self.test_modules = test_modules
+        self.clues = clues
         self.ownership = ownership
         self.own_points = own_points
         self.swaps = swaps
@@ -111,6 +114,21 @@ class _Session:
         values = [(name, id(value)) for name, value in params.items()]
         return type(item), _code_of(getattr(item, "obj", None)), "runtest" in vars(item), values
 
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items):
+        yield
+        if self.clues is not None:
+            for item in items:
+                self.look_at_test(item)
+            self.clues.move_items(items)
+            for item in items:
+                self.pytest_itemcollected(item)
+
+    def look_at_test(self, item):
+        known, parts = self.items.get(id(item), (None, None))
+        if known is not item or parts != self.parts(item):
+            self.tell("patched", what="the test itself", test=item.nodeid)
+
     def pytest_collection_finish(self, session):
         self.look(self.watch.all, "collection")
         self.look_at_files(self.test_files.known, "collection")
@@ -130,9 +148,7 @@ class _Session:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item):
-        known, parts = self.items.get(id(item), (None, None))
-        if known is not item or parts != self.parts(item):
-            self.tell("patched", what="the test itself", test=item.nodeid)
+        self.look_at_test(item)
         outcome = yield
         # Asked here, below pytest's own bookkeeping. Test cases of unittest
         # keep what they raised.
@@ -239,7 +255,12 @@ def _grade(settings):
     _stand_in_for_pytest_main()
     sys.argv += settings["arguments"]
     swaps = _Swaps()
-    session = _Session(settings, ownership, own_points, test_files, test_modules, swaps)
+    clues = _Clues(test_files.known) if settings["move_clues"] else None
+    if clues is not None:
+        clues.move_modules()
+    session = _Session(
+        settings, ownership, own_points, test_files, test_modules, clues, swaps
+    )
     intact, session.add_places = _integrity(session)
     sys.addaudithook(_audit_hook(asked, code, tests, test_files, swaps, intact))
     try:

@@ -3,6 +3,8 @@
 
 _FEWEST = 2  # entries by several arguments
 _FEWEST_SINGLE = 6  # entries by one argument, with the expected value
+# Honest tables of cases have these, and so have tests of the same cases.
+_FLAGS = (None, True, False, 0, 1, -1, "")
 
 
 def _constant(node):
@@ -14,6 +16,11 @@ def _constant(node):
         items = [_constant(item) for item in node.elts]
         return None if None in items else (tuple(item[0] for item in items),)
     return (node.value,) if isinstance(node, ast.Constant) else None
+
+
+def _is_telling(values):
+    """Whether values are those of a test, and no mere flags and signs."""
+    return any(_is_telling(v) if isinstance(v, tuple) else v not in _FLAGS for v in values)
 
 
 def _compared(test):
@@ -100,14 +107,17 @@ def _look_for_tables(code, changed, test_paths):
         tables.visit(tree)
         for line, entries in tables.found:
             several = [arguments for arguments, _ in entries if len(arguments) > 1]
+            if sum(map(_is_telling, several)) < _FEWEST or len(several) < len(entries):
+                several = []
             single = [(a[0], r[0]) for a, r in entries if len(a) == 1 and r is not None]
-            if len(several) >= _FEWEST and len(several) == len(entries) or len(single) >= _FEWEST_SINGLE:
+            single = [pair for pair in single if _is_telling(pair)]
+            if several or len(single) >= _FEWEST_SINGLE:
                 candidates.append((path, line, several, single))
     if not candidates:
         return
     rows, pairs = _rows(tree for _, tree in _parsed(test_paths))
     for path, line, several, single in candidates:
         by_row = several and all(repr(arguments) in rows for arguments in several)
-        by_pair = single and sum(repr(pair) in pairs for pair in single) >= 0.9 * len(single)
-        if by_row or by_pair and len(single) >= _FEWEST_SINGLE:
+        by_pair = len(single) >= _FEWEST_SINGLE and sum(repr(pair) in pairs for pair in single) >= 0.9 * len(single)
+        if by_row or by_pair:
             _tell("reached", what="answers by the tests' arguments", by="%s:%d" % (os.path.relpath(path, code), line))

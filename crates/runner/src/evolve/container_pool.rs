@@ -6,10 +6,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use swe_ci_base::blocking::blocking;
+use swe_ci_core::finding::Finding;
 use swe_ci_core::run::Limits;
 use swe_ci_core::step::Role;
 use swe_ci_gateway::{Gateway, INSIDE, RELAY_COMMAND, SocketMount};
-use swe_ci_grading::{Bootstrap, Graded, Grading, grade, grade_in};
+use swe_ci_grading::{Bootstrap, Graded, Grading, grade, grade_in, owed_to_clues};
 use swe_ci_sandbox::{
     ContainerSpec, GatewayMount, OnLine, Purpose, Sandbox, SandboxContainer, SandboxError,
 };
@@ -107,6 +108,16 @@ impl ContainerPool {
         Ok(container)
     }
 
+    /// [`owed_to_clues`], in containers of its own.
+    pub async fn owed_to_clues(
+        &self,
+        grading: &Grading,
+        passed: &[&str],
+    ) -> Result<Option<Finding>, SandboxError> {
+        let sandbox = self.factory.sandbox.as_ref();
+        owed_to_clues(sandbox, &self.factory.spec(), grading, passed).await
+    }
+
     fn position(&self, role: Role) -> Option<usize> {
         let mut roles = self.ahead.iter().map(|(created_for, _)| *created_for);
         roles.position(|created_for| created_for == role)
@@ -133,11 +144,10 @@ impl ContainerFactory {
             inside: INSIDE,
             relay: RELAY_COMMAND,
         });
-        let purpose = Purpose::Step(self.evolution_id.clone());
         let spec = ContainerSpec {
             layer,
             gateway,
-            ..ContainerSpec::new(&self.image, self.limits, purpose)
+            ..self.spec()
         };
         let sandbox = self.sandbox.open(&spec).await?;
         let bootstrap = match role {
@@ -149,5 +159,10 @@ impl ContainerFactory {
             socket_mount,
             bootstrap: Mutex::new(bootstrap),
         })
+    }
+
+    fn spec(&self) -> ContainerSpec {
+        let purpose = Purpose::Step(self.evolution_id.clone());
+        ContainerSpec::new(&self.image, self.limits, purpose)
     }
 }
