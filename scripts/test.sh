@@ -19,6 +19,8 @@ native=(--workspace --exclude xtask)
 harnesses=(opencode mini_swe_agent qwen_code codex claude_code gemini_cli aider)
 commit=$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)
 harness=${harnesses[$((16#$commit % ${#harnesses[@]}))]}
+# Also by the commit, a third of the attacks that `make cheats` tries.
+export SWE_CI_CHEATS_PART=$((16#$commit % 3))
 
 if cargo nextest --version >/dev/null 2>&1; then
     nextest() { cargo nextest run --no-fail-fast --hide-progress-bar "${native[@]}" "$@"; }
