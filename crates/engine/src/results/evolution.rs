@@ -87,7 +87,7 @@ fn steps_of(index: usize, recorded: &Recorded, solved: bool, now: i64) -> [StepR
         role,
         attempt: 1,
         outcome,
-        detail: "imported".into(),
+        detail: String::new(),
         product: None,
         log: None,
         usage,

@@ -50,6 +50,14 @@ impl Folder {
         })
     }
 
+    /// The same folder, of which nothing was read yet.
+    pub fn unread(&self) -> Self {
+        Self {
+            root: self.root.clone(),
+            read: Sha256::new(),
+        }
+    }
+
     /// Its real name, whatever path the user gave.
     pub fn name(&self) -> anyhow::Result<String> {
         let path = self.root.canonicalize();

@@ -26,6 +26,8 @@ pub use score::{ScoreRequest, Scored, score};
 
 use folder::{Folder, Unread, holds_files};
 use reference::PerTest;
+use swe_ci_base::blocking::side_by_side;
+use swe_ci_base::digest::sha256_hex;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_dataset::{self, TaskLine};
 
@@ -86,30 +88,35 @@ pub struct Skipped {
 /// problem of a single task is in that task's result.
 fn read(layout: Layout, root: &Path, metadata: &Path, detail: Detail) -> Result<Experiment> {
     let lines = swe_ci_dataset::read_metadata(metadata).map_err(|e| invalid(&e))?;
-    let mut folder = Folder::open(root).map_err(|e| invalid(&e))?;
+    let folder = Folder::open(root).map_err(|e| invalid(&e))?;
     let name = folder.name().map_err(|e| invalid(&e))?;
     let mut folders = match folder.list("") {
         Ok(names) => by_task(layout, names),
         Err(Unread::Refused(why)) => return Err(Error::Invalid(why)),
         Err(Unread::Missing) => return Err(Error::not_found("folder", root.display())),
     };
-    let tasks = lines
-        .into_iter()
-        .map(|line| {
-            let own = folders.remove(line.task_id.as_str()).unwrap_or_default();
-            let samples = match layout {
-                Layout::Reference => vec![reference::find(&mut folder, &line.task_id, detail)],
-                Layout::Otter => otter::find(&mut folder, &line.task_id, &own),
-            };
-            TaskResults { line, samples }
-        })
-        .collect();
+    let mut of_task = |line: TaskLine| {
+        let own = folders.remove(line.task_id.as_str()).unwrap_or_default();
+        (line, own)
+    };
+    let lines: Vec<_> = lines.into_iter().map(&mut of_task).collect();
+    // Parsing takes nearly all the time, and a task knows nothing of the others.
+    let (tasks, digests): (_, Vec<String>) = side_by_side(lines, |(line, own)| {
+        let mut folder = folder.unread();
+        let samples = match layout {
+            Layout::Reference => vec![reference::find(&mut folder, &line.task_id, detail)],
+            Layout::Otter => otter::find(&mut folder, &line.task_id, &own),
+        };
+        (TaskResults { line, samples }, folder.digest())
+    })
+    .into_iter()
+    .unzip();
     let ignored: BTreeSet<String> = folders.into_values().flatten().collect();
     Ok(Experiment {
         name,
         tasks,
         ignored: ignored.into_iter().collect(),
-        digest: folder.digest(),
+        digest: format!("sha256:{}", sha256_hex(digests.concat().as_bytes())),
     })
 }
 
