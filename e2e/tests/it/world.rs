@@ -5,7 +5,7 @@ use crate::product::Product;
 pub const WORLD: &str = include_str!("world.sql");
 
 /// Every column the leaderboard has.
-pub const ALL_COLUMNS: &str = "evoscore,zero-regression,net-zero-regression,solved,turns,mi-wins,pylint-wins,tokens,cost,findings,tasks,released,finished";
+pub const ALL_COLUMNS: &str = "evoscore,zero-regression,net-zero-regression,solved,zrr,turns,mi-wins,pylint-wins,tokens,cost,findings,tasks,released,finished";
 
 /// The id of a finished run of the world.
 pub fn run(number: u32) -> String {
@@ -125,7 +125,7 @@ pub fn pages() -> Pages {
 
 /// Each figure by itself.
 pub fn embeds() -> Pages {
-    const NAMES: [&str; 10] = [
+    const NAMES: [&str; 11] = [
         "evoscore-by-release",
         "rank-by-gamma",
         "zero-regression",
@@ -133,6 +133,7 @@ pub fn embeds() -> Pages {
         "solved",
         "turns",
         "best-change",
+        "zrr",
         "evoscore-gamma",
         "score-by-tokens",
         "score-by-budget",

@@ -73,7 +73,7 @@ pub(crate) async fn compare(
     get, path = "/api/v1/compare.csv", tag = "results",
     params(ComparisonParameters),
     responses(
-        (status = 200, description = "task_id, repo, run_id, model, evoscore, turns, solved, regressions, and of the code beside the oracle's, where it is solved and measured: mi_win_rate, mi_tie_rate, mi_loss_rate, pylint_win_rate, pylint_tie_rate, pylint_loss_rate, lines_ratio", body = String, content_type = "text/csv"),
+        (status = 200, description = "task_id, repo, run_id, model, evoscore, turns, solved, zrr, regressions, and of the code beside the oracle's, where it is solved and measured: mi_win_rate, mi_tie_rate, mi_loss_rate, pylint_win_rate, pylint_tie_rate, pylint_loss_rate, lines_ratio", body = String, content_type = "text/csv"),
         NotComparable,
     ),
 )]
@@ -99,7 +99,7 @@ pub(crate) async fn model(engine: ActorEngine, Path(name): Path<String>) -> Answ
     Ok(Json(engine.model(&name).await?))
 }
 
-const COLUMNS: &str = "task_id,repo,run_id,model,evoscore,turns,solved,regressions,\
+const COLUMNS: &str = "task_id,repo,run_id,model,evoscore,turns,solved,zrr,regressions,\
     mi_win_rate,mi_tie_rate,mi_loss_rate,\
     pylint_win_rate,pylint_tie_rate,pylint_loss_rate,lines_ratio";
 
@@ -116,6 +116,7 @@ fn table(versus: &Versus) -> String {
                 result.evoscore.to_string(),
                 result.turns.to_string(),
                 result.solved.to_string(),
+                result.zrr.to_string(),
                 result.regressions.to_string(),
             ];
             let style = style(result.style.unwrap_or_default());

@@ -135,8 +135,9 @@ parameters! {
         #[param(rename = "seen", value_type = Option<String>, example = "exclude")]
         unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
         /// The column to sort by, with a leading `-` for descending order: rank,
-        /// model, evoscore, zero-regression, net-zero-regression, solved, turns,
-        /// mi-wins, pylint-wins, tokens, cost, findings, tasks, released, finished.
+        /// model, evoscore, zero-regression, net-zero-regression, solved, zrr,
+        /// turns, mi-wins, pylint-wins, tokens, cost, findings, tasks, released,
+        /// finished.
         #[param(value_type = Option<String>, example = "-solved")]
         sort: Sort = {
             let must = "the name of a column, with a leading `-` for descending order";
@@ -167,7 +168,7 @@ parameters! {
         #[param(value_type = Option<String>, example = "evoscore,solved")]
         columns: Columns = {
             let must = "`none` or names of columns, separated by commas: evoscore, \
-                        zero-regression, net-zero-regression, solved, turns, mi-wins, \
+                        zero-regression, net-zero-regression, solved, zrr, turns, mi-wins, \
                         pylint-wins, tokens, cost, findings, tasks, released, finished";
             let of_names = |text: &str| Columns::of_names(text.split(',')).ok();
             query.parse("columns", must, of_names)?.unwrap_or(Columns::ALL)
@@ -196,7 +197,7 @@ pub(crate) async fn leaderboard(
 /// Always: split, gamma, convention, seen, rank, rank_best, rank_worst,
 /// tie_group, run_id, model, provider, harness, harness_version, kind,
 /// mark, progress, metric_version, counts_only, unranked. By column: evoscore,
-/// zero_regression_rate, solved_rate and average_turns, each with the ends
+/// zero_regression_rate, solved_rate, zrr and average_turns, each with the ends
 /// `_low` and `_high` of its 95 % interval; net_zero_regression_rate;
 /// mi_win_rate and pylint_win_rate with `_low` and `_high`, and with them
 /// mi_tie_rate, mi_loss_rate and mi_tasks, pylint_tie_rate, pylint_loss_rate

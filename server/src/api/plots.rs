@@ -24,8 +24,8 @@ pub(crate) struct FilePath {
     /// The figure's name, then `.svg` or `.png` for a picture or `.csv` for
     /// its numbers. Figures are `evoscore-by-release`, `rank-by-gamma`,
     /// `zero-regression`, `regression-correlation`, `style-wins`,
-    /// `changed-lines`, `solved`, `turns`, `best-change`, `evoscore-gamma`,
-    /// `score-by-tokens`, `score-by-budget` and `style-trend`.
+    /// `changed-lines`, `solved`, `turns`, `best-change`, `zrr`,
+    /// `evoscore-gamma`, `score-by-tokens`, `score-by-budget` and `style-trend`.
     #[param(example = "zero-regression.svg")]
     file: String,
 }

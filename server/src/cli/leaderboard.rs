@@ -75,13 +75,13 @@ fn print(rows: &[Row]) -> Result<(), Failure> {
             format!("{:.4}", row.evoscore),
             output::percent(row.zero_regression_rate),
             output::percent(row.solved_rate),
+            output::percent(row.zrr),
             format!("{:.1}", row.average_turns),
             format!("{}/{}", row.tasks, row.tasks_total),
             row.run_id.clone(),
         ]
     });
-    let header =
-        "#: | model | harness | EvoScore: | zero regression: | solved: | turns: | tasks: | run";
+    let header = "#: | model | harness | EvoScore: | zero regression: | solved: | ZRR: | turns: | tasks: | run";
     let none = "No run has a score yet; `swe-ci run list` shows the state of the runs.";
     output::table_or_note(header, rows, none)
 }

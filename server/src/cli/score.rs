@@ -90,7 +90,7 @@ fn print(scored: &Scored) -> Result<(), Failure> {
     if scores.tasks.is_empty() {
         return Ok(());
     }
-    let header = "task | sample: | EvoScore: | solved | zero regression | turns:";
+    let header = "task | sample: | EvoScore: | solved | zero regression | ZRR | turns:";
     output::table(header, scores.tasks.iter().map(task_row))?;
     let row = |name: &str, mean: Option<f64>, interval: fn(&Intervals) -> Interval, show: Show| {
         let interval = scores.intervals.as_ref().map(interval);
@@ -108,6 +108,7 @@ fn print(scored: &Scored) -> Result<(), Failure> {
             |i| i.zero_regression_rate,
             output::percent,
         ),
+        row("ZRR", scores.zrr, |i| i.zrr, output::percent),
         row("turns", scores.average_turns, |i| i.average_turns, turns),
     ];
     output::table("mean over tasks | : | 95 %", means)?;
@@ -129,7 +130,7 @@ fn turns(value: f64) -> String {
     format!("{value:.1}")
 }
 
-fn task_row(task: &EvolutionScore) -> [String; 6] {
+fn task_row(task: &EvolutionScore) -> [String; 7] {
     let yes = |it: bool| if it { "yes" } else { "no" }.to_owned();
     [
         task.task_id.to_string(),
@@ -137,6 +138,7 @@ fn task_row(task: &EvolutionScore) -> [String; 6] {
         score(task.evoscore),
         yes(task.solved),
         yes(task.zero_regression),
+        yes(task.zrr),
         task.turns.to_string(),
     ]
 }

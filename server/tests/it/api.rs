@@ -106,11 +106,11 @@ async fn the_leaderboard() {
             "counts_only": false, "tasks": 2, "tasks_total": 2, "tasks_blocked": 0,
             // alpha: (0.5 + 1 + 1 + 1) / 4; beta: 1.
             "evoscore": 0.9375, "zero_regression_rate": 1.0, "net_zero_regression_rate": 1.0,
-            "solved_rate": 1.0, "average_turns": 1.5,
+            "solved_rate": 1.0, "zrr": 1.0, "average_turns": 1.5,
             // With two repositories, one resample in four draws only the one.
             "intervals": {
                 "evoscore": {"low": 0.875, "high": 1.0}, "zero_regression_rate": {"low": 1.0, "high": 1.0},
-                "solved_rate": {"low": 1.0, "high": 1.0}, "average_turns": {"low": 1.0, "high": 2.0},
+                "solved_rate": {"low": 1.0, "high": 1.0}, "zrr": {"low": 1.0, "high": 1.0}, "average_turns": {"low": 1.0, "high": 2.0},
                 "rank": {"best": 1, "worst": 1}, "repositories": 2,
             },
         })
@@ -191,7 +191,7 @@ async fn the_scores_of_a_run() {
     );
     assert_eq!(
         human["tasks"][1],
-        json!({"task_id": "beta-2", "sample": 1, "evoscore": 1.0, "solved": true, "zero_regression": true, "turns": 1})
+        json!({"task_id": "beta-2", "sample": 1, "evoscore": 1.0, "solved": true, "zero_regression": true, "zrr": true, "turns": 1})
     );
     // It loses one of two tests, then collapses and loses the other.
     let model = app

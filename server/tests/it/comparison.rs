@@ -66,12 +66,12 @@ async fn the_matrix_as_a_table() {
     assert_eq!(answer.status, 200);
     assert!(answer.header("content-type").starts_with("text/csv"));
     let lines = [
-        "task_id,repo,run_id,model,evoscore,turns,solved,regressions,\
+        "task_id,repo,run_id,model,evoscore,turns,solved,zrr,regressions,\
          mi_win_rate,mi_tie_rate,mi_loss_rate,\
          pylint_win_rate,pylint_tie_rate,pylint_loss_rate,lines_ratio"
             .to_owned(),
-        format!("alpha-1,alpha,{HUMAN},Human (replayed history),0.875,2,1,0,,,,,,,"),
-        format!("alpha-1,alpha,{MODEL},<script>alert(1)</script>,-0.875,2,0,2,,,,,,,"),
+        format!("alpha-1,alpha,{HUMAN},Human (replayed history),0.875,2,1,1,0,,,,,,,"),
+        format!("alpha-1,alpha,{MODEL},<script>alert(1)</script>,-0.875,2,0,0,2,,,,,,,"),
     ];
     assert_eq!(
         answer.text().trim_end().split("\r\n").collect::<Vec<_>>(),

@@ -3,7 +3,7 @@
 
 use crate::fixture::TestApp;
 
-const FIGURES: [&str; 13] = [
+const FIGURES: [&str; 14] = [
     "evoscore-by-release",
     "rank-by-gamma",
     "zero-regression",
@@ -13,6 +13,7 @@ const FIGURES: [&str; 13] = [
     "solved",
     "turns",
     "best-change",
+    "zrr",
     "evoscore-gamma",
     "score-by-tokens",
     "score-by-budget",

@@ -142,12 +142,13 @@ fn all_fields_and_the_skipped_tasks() {
     near(&scored["evoscore"], (0.375 + 0.5) / 2.0);
     near(&scored["solved_rate"], 0.5);
     near(&scored["zero_regression_rate"], 0.5);
+    near(&scored["zrr"], 0.0);
     near(&scored["average_turns"], 2.5);
     assert_eq!(scored["convention"], "reference");
     assert_eq!(scored["profile"]["iterations"].as_array().unwrap().len(), 4);
     let interval = &scored["intervals"]["evoscore"];
     assert!(interval["low"].as_f64() < interval["high"].as_f64());
-    let a = json!({"task_id": "a", "sample": 1, "evoscore": 0.375, "solved": true, "zero_regression": false, "turns": 4});
+    let a = json!({"task_id": "a", "sample": 1, "evoscore": 0.375, "solved": true, "zero_regression": false, "zrr": false, "turns": 4});
     assert_eq!(scored["tasks"][0], a);
     assert_eq!(scored["ignored"], json!(["stranger"]));
     let skipped = scored["skipped"].as_array().unwrap();
@@ -169,6 +170,7 @@ fn all_fields_and_the_skipped_tasks() {
         "0.3750",
         "0.4375",
         "[0.3750, 0.5000]",
+        "ZRR",
         "50.0 %",
         "2.5",
     ] {
@@ -192,6 +194,7 @@ fn nothing_to_score_shows_in_json_and_exit_code() {
         "evoscore",
         "solved_rate",
         "zero_regression_rate",
+        "zrr",
         "average_turns",
         "intervals",
     ] {
@@ -294,6 +297,7 @@ fn an_import_is_scored_as_its_files_are() {
         "evoscore",
         "solved_rate",
         "zero_regression_rate",
+        "zrr",
         "average_turns",
     ] {
         assert_eq!(rows[0][field], scored[field], "{field}");
@@ -364,6 +368,7 @@ fn archived_reports_show_what_net_counts_hide() {
             "evoscore",
             "solved_rate",
             "zero_regression_rate",
+            "zrr",
             "average_turns",
         ] {
             assert_eq!(rows[0][field], scored[field], "{convention} {field}");

@@ -23,7 +23,7 @@ struct Line {
 const TOKENS: &str = "Tokens";
 const COST: &str = "Cost";
 
-static LINES: [Line; 6] = [
+static LINES: [Line; 7] = [
     Line {
         name: "Zero regression",
         hint: "Share of tasks in which no passing test was ever broken",
@@ -33,6 +33,11 @@ static LINES: [Line; 6] = [
         name: "Solved",
         hint: "Share of tasks that ended with every target test passing",
         of: |row| rate(row, row.solved_rate, |i| i.solved_rate, 2),
+    },
+    Line {
+        name: "ZRR",
+        hint: "Zero-regression resolution: share of tasks solved without ever breaking a passing test",
+        of: |row| rate(row, row.zrr, |i| i.zrr, 2),
     },
     Line {
         name: "Iterations",
@@ -215,17 +220,18 @@ mod tests {
             assert_eq!((LINES[at].of)(row), (text.to_owned(), beside.to_owned()));
         };
         check(&row, 0, "1.00", "");
-        check(&row, 2, "1.0", "");
-        check(&row, 3, "–", "not counted");
+        check(&row, 2, "0.00", "");
+        check(&row, 3, "1.0", "");
+        check(&row, 4, "–", "not counted");
         row.usage = Some(Usage {
             input_tokens: 1_940_000,
             output_tokens: 12_300,
             ..Usage::default()
         });
-        check(&row, 3, "1.9 M in", "12.3 k out");
-        check(&row, 4, "–", "no prices");
+        check(&row, 4, "1.9 M in", "12.3 k out");
+        check(&row, 5, "–", "no prices");
         (row.micro_usd, row.tasks) = (Some(12_300_000), 24);
-        check(&row, 4, "$12.30", "$0.51 a task");
+        check(&row, 5, "$12.30", "$0.51 a task");
         (row.tasks, row.tasks_total) = (1, 1);
         assert_eq!(task_words(&row, 0).1, "all shared");
         assert_eq!(task_words(&row, 3), ("1 of 1".into(), "3 left out".into()));

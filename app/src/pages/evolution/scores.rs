@@ -14,7 +14,7 @@ use crate::glossary::Word;
 /// A row of the table: a name, its explanation, its value.
 type Measure = (&'static str, &'static str, fn(&EvolutionScore) -> String);
 
-static MEASURES: [Measure; 4] = [
+static MEASURES: [Measure; 5] = [
     (
         "EvoScore",
         "Mean of the normalized change after each iteration, −1 to 1",
@@ -29,6 +29,11 @@ static MEASURES: [Measure; 4] = [
         "Solved",
         "paper: all target tests pass at the end; reference: the target count was reached at any time",
         |s| yes_no(s.solved),
+    ),
+    (
+        "ZRR",
+        "Zero-regression resolution: solved, and no passing test was ever broken",
+        |s| yes_no(s.zrr),
     ),
     ("Iterations", "Iterations used", |s| s.turns.to_string()),
 ];

@@ -1,4 +1,4 @@
-//! The figures of the paper for the runs of one split, and four of our own. The
+//! The figures of the paper for the runs of one split, and our own. The
 //! server computes their data and sends it to the browser, instead of the
 //! leaderboard data. `/embed/<figure>` has one of them for other sites to
 //! frame.
@@ -32,7 +32,7 @@ pub fn FiguresPage() -> impl IntoView {
         <PageTop
             title="Figures"
             description="The figures of the SWE-CI paper, drawn from the runs on this site: EvoScore by release date, rank against γ, regressions, code style, solved tasks, iterations and tokens."
-            lede="The plots of the paper, drawn from the runs on this site, and four figures of our own. Every point has a label; the data is below each picture."
+            lede="The plots of the paper, drawn from the runs on this site, and figures of our own. Every point has a label; the data is below each picture."
         />
         <InPlace/>
         {loaded(resource, move |shown| view! { <FiguresView shown reading/> })}

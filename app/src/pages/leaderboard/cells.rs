@@ -34,6 +34,7 @@ impl Rate {
             ),
             Column::NetZeroRegression => (Some(row.net_zero_regression_rate), None, 2),
             Column::Solved => (Some(row.solved_rate), intervals.map(|i| i.solved_rate), 2),
+            Column::Zrr => (Some(row.zrr), intervals.map(|i| i.zrr), 2),
             Column::Turns => (
                 Some(row.average_turns),
                 intervals.map(|i| i.average_turns),

@@ -8,6 +8,7 @@ pub(super) fn column(column: Column) -> &'static str {
         Column::ZeroRegression => "Zero regression",
         Column::NetZeroRegression => "Net zero regr.",
         Column::Solved => "Solved",
+        Column::Zrr => "ZRR",
         Column::Turns => "Iterations",
         Column::MiWins => "MI wins",
         Column::PylintWins => "Pylint wins",

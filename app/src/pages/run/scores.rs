@@ -20,7 +20,7 @@ type Figure = Result<(String, String), &'static str>;
 /// A row of the table: a name, its explanation, its value.
 type Measure = (&'static str, &'static str, fn(&Scores) -> Figure);
 
-static MEASURES: [Measure; 10] = [
+static MEASURES: [Measure; 11] = [
     (
         "EvoScore",
         "γ-weighted mean of the normalized change after each iteration, −1 to 1",
@@ -35,6 +35,11 @@ static MEASURES: [Measure; 10] = [
         "Solved",
         "Share of tasks that ended with every target test passing",
         |s| mean(s, s.solved_rate, 2, 2, |i| i.solved_rate),
+    ),
+    (
+        "ZRR",
+        "Zero-regression resolution: share of tasks solved without ever breaking a passing test",
+        |s| mean(s, s.zrr, 2, 2, |i| i.zrr),
     ),
     ("Iterations", "Iterations used, on average", |s| {
         mean(s, s.average_turns, 1, 1, |i| i.average_turns)
@@ -250,7 +255,8 @@ mod tests {
         let figures: Vec<Figure> = MEASURES.iter().map(|m| (m.2)(&seen)).collect();
         assert_eq!(figures[0], known("0.750", "[0.50, 1.00]"));
         assert_eq!(figures[2], known("0.50", "[0.00, 1.00]"));
-        assert_eq!(figures[3], known("1.0", "[1.0, 1.0]"));
+        assert_eq!(figures[3], known("0.50", "[0.00, 1.00]"));
+        assert_eq!(figures[4], known("1.0", "[1.0, 1.0]"));
         // A single repository has no interval.
         let seen = scores(&leaderboard(&[("m", &[0.5])]));
         assert_eq!((MEASURES[0].2)(&seen), known("0.500", ""));
@@ -281,7 +287,7 @@ mod tests {
     fn what_is_undefined_says_why() {
         let check = |changes: &[f64], expect: &str| {
             let seen = scores(&leaderboard(&[("m", changes)]));
-            let figure = (MEASURES[4].2)(&seen);
+            let figure = (MEASURES[5].2)(&seen);
             assert!(
                 matches!(figure, Err(why) if why.contains(expect)),
                 "{figure:?}"
@@ -290,7 +296,7 @@ mod tests {
         check(&[0.1, 0.2], "fewer than three");
         check(&[0.1, 0.2, 0.3], "the same in every");
         let seen = scores(&leaderboard(&[("m", &[0.5, 0.1, 0.2])]));
-        assert!((MEASURES[4].2)(&seen).is_ok());
+        assert!((MEASURES[5].2)(&seen).is_ok());
     }
 
     #[test]

@@ -114,6 +114,12 @@ impl Series {
         self.solved
     }
 
+    /// Zero-regression resolution: it is solved, and no iteration broke a passing
+    /// test.
+    pub fn zrr(&self) -> bool {
+        self.solved && self.zero_regression()
+    }
+
     /// Iterations used (Figure 11).
     pub fn turns(&self) -> u32 {
         u32::try_from(self.passes.len()).unwrap_or(u32::MAX)
@@ -250,6 +256,23 @@ mod tests {
         let verdicts = [scored(20, 22, 0), scored(19, 21, 1)];
         assert!(!count(Convention::Paper, &verdicts).solved());
         assert!(count(Convention::Reference, &verdicts).solved());
+    }
+
+    /// `paper` looks at the end and at each test, `reference` at counts.
+    #[test]
+    fn solved_without_a_regression() {
+        let check = |verdicts: &[Verdict], expect: [bool; 2]| {
+            let seen = Convention::ALL.map(|convention| count(convention, verdicts).zrr());
+            assert_eq!(seen, expect, "{verdicts:?}");
+        };
+        check(&[scored(15, 17, 0), scored(20, 22, 0)], [true, true]);
+        // Never solved; solved after a loss that gains outweigh.
+        check(&[scored(15, 17, 0)], [false, false]);
+        check(&[scored(14, 16, 2), scored(20, 22, 0)], [false, true]);
+        // Solved after a collapse; solved and then broken.
+        let collapsed = Verdict::Collapsed { lost: 10 };
+        check(&[collapsed, scored(20, 22, 0)], [false, false]);
+        check(&[scored(20, 22, 0), scored(19, 21, 1)], [false, false]);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! One number per run with its interval: Figures 6, 10 and 11.
+//! One number per run with its interval: Figures 6, 10 and 11, and
+//! zero-regression resolution.
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::uncertainty::Interval;
@@ -10,11 +11,12 @@ use crate::leaderboard::{Intervals, Row};
 pub enum Measure {
     ZeroRegression,
     Solved,
+    Zrr,
     Turns,
 }
 
-/// In the order of the paper: zero regression and turns from the smallest,
-/// solved from the largest.
+/// In the order of the paper: zero regression and turns from the smallest, solved
+/// (and zero-regression resolution) from the largest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bars {
     pub measure: Measure,
@@ -36,6 +38,7 @@ impl Measure {
         match self {
             Self::ZeroRegression => ("zero_regression_rate", "Zero-regression rate"),
             Self::Solved => ("solved_rate", "Solved rate"),
+            Self::Zrr => ("zrr", "Zero-regression resolution"),
             Self::Turns => ("average_turns", "Iterations used"),
         }
     }
@@ -45,6 +48,7 @@ impl Measure {
         match self {
             Self::ZeroRegression => "share of tasks without a regression",
             Self::Solved => "share of tasks solved",
+            Self::Zrr => "share of tasks solved without a regression",
             Self::Turns => "iterations used, mean over tasks",
         }
     }
@@ -52,7 +56,7 @@ impl Measure {
     pub fn places(self) -> usize {
         match self {
             Self::Turns => 1,
-            Self::ZeroRegression | Self::Solved => 2,
+            Self::ZeroRegression | Self::Solved | Self::Zrr => 2,
         }
     }
 
@@ -61,6 +65,7 @@ impl Measure {
         match self {
             Self::ZeroRegression => (row.zero_regression_rate, |i| i.zero_regression_rate),
             Self::Solved => (row.solved_rate, |i| i.solved_rate),
+            Self::Zrr => (row.zrr, |i| i.zrr),
             Self::Turns => (row.average_turns, |i| i.average_turns),
         }
     }
@@ -81,7 +86,7 @@ impl Bars {
         bars.sort_by(|a, b| {
             let rising = a.value.total_cmp(&b.value);
             let order = match measure {
-                Measure::Solved => rising.reverse(),
+                Measure::Solved | Measure::Zrr => rising.reverse(),
                 Measure::ZeroRegression | Measure::Turns => rising,
             };
             order.then_with(|| a.run.model.cmp(&b.run.model))
@@ -89,7 +94,7 @@ impl Bars {
         let longest = study.runs().map(|(_, entry, _)| entry.max_iterations).max();
         let most = match measure {
             Measure::Turns => f64::from(longest.unwrap_or(1)),
-            Measure::ZeroRegression | Measure::Solved => 1.0,
+            Measure::ZeroRegression | Measure::Solved | Measure::Zrr => 1.0,
         };
         Self {
             measure,
@@ -140,6 +145,10 @@ mod tests {
         );
         check(
             Measure::Solved,
+            &[("arrives", 0.5), ("calm", 0.0), ("falls", 0.0)],
+        );
+        check(
+            Measure::Zrr,
             &[("arrives", 0.5), ("calm", 0.0), ("falls", 0.0)],
         );
         check(

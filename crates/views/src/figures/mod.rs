@@ -1,4 +1,4 @@
-//! The figures of the paper, and four more, as plain data. Each is a pure
+//! The figures of the paper and our own, as plain data. Each is a pure
 //! function of a [`Study`]. The picture, the table below it and the CSV all
 //! use this data, so that they cannot disagree. Pages get this data, which is
 //! far smaller than the leaderboard it comes from.
@@ -47,6 +47,7 @@ swe_ci_core::named! {
         Solved = "solved",
         Turns = "turns",
         BestChange = "best-change",
+        Zrr = "zrr",
         EvoscoreGamma = "evoscore-gamma",
         ScoreByTokens = "score-by-tokens",
         ScoreByBudget = "score-by-budget",
@@ -84,6 +85,7 @@ impl Figure {
             Self::Solved => "Solved rate",
             Self::Turns => "Iterations used",
             Self::BestChange => "Best change so far",
+            Self::Zrr => "Solved without a regression",
             Self::EvoscoreGamma => "EvoScore against γ",
             Self::ScoreByTokens => "EvoScore against tokens",
             Self::ScoreByBudget => "EvoScore by iterations",
@@ -120,6 +122,9 @@ impl Figure {
             }
             Self::BestChange => {
                 "The best normalized change at the end of every four iterations, averaged over tasks: a line that flattens early belongs to a run that gains little from more iterations."
+            }
+            Self::Zrr => {
+                "Zero-regression resolution: the share of tasks that a run solved without ever breaking a test that passed; thin lines are 95 % intervals."
             }
             Self::EvoscoreGamma => {
                 "Further right, later iterations weigh more: a line that falls belongs to a run whose code gets harder to change, one that rises catches up, and where lines cross, the ranking depends on what you value."
@@ -177,6 +182,7 @@ impl Figure {
             Self::Solved => Data::Bars(Bars::new(study, Measure::Solved)),
             Self::Turns => Data::Bars(Bars::new(study, Measure::Turns)),
             Self::BestChange => Data::Lines(best_change(study)),
+            Self::Zrr => Data::Bars(Bars::new(study, Measure::Zrr)),
             Self::EvoscoreGamma => Data::Curves(curves(study)),
             Self::ScoreByTokens => Data::Spending(spending(study)),
             Self::ScoreByBudget => Data::Lines(budget(study)),

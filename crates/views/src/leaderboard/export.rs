@@ -71,6 +71,7 @@ fn heads(column: Column) -> Vec<&'static str> {
         }
         Column::NetZeroRegression => "net_zero_regression_rate",
         Column::Solved => "solved_rate,solved_rate_low,solved_rate_high",
+        Column::Zrr => "zrr,zrr_low,zrr_high",
         Column::Turns => "average_turns,average_turns_low,average_turns_high",
         Column::MiWins => {
             "mi_win_rate,mi_win_rate_low,mi_win_rate_high,mi_tie_rate,mi_loss_rate,mi_tasks"
@@ -103,6 +104,7 @@ fn cells(column: Column, row: &Row) -> Vec<String> {
         }
         Column::NetZeroRegression => vec![row.net_zero_regression_rate.to_string()],
         Column::Solved => with_interval(row.solved_rate, |i| i.solved_rate),
+        Column::Zrr => with_interval(row.zrr, |i| i.zrr),
         Column::Turns => with_interval(row.average_turns, |i| i.average_turns),
         Column::MiWins => wins(row, StyleMetric::Mi),
         Column::PylintWins => wins(row, StyleMetric::Pylint),

@@ -62,6 +62,9 @@ pub struct Row {
     pub net_zero_regression_rate: f64,
     /// Share of tasks solved (Figure 10), 0 to 1.
     pub solved_rate: f64,
+    /// Zero-regression resolution: share of tasks solved without any regression,
+    /// 0 to 1.
+    pub zrr: f64,
     /// Mean number of iterations used (Figure 11).
     pub average_turns: f64,
     /// Its code style against the oracle's on the tasks it solved (Figure 8);
@@ -100,6 +103,7 @@ pub struct Intervals {
     pub evoscore: Interval,
     pub zero_regression_rate: Interval,
     pub solved_rate: Interval,
+    pub zrr: Interval,
     pub average_turns: Interval,
     /// Intervals of the row's style; absent when the measured tasks are of
     /// fewer than two repositories.
@@ -242,6 +246,7 @@ impl Entry {
             zero_regression_rate: average(zero_regression)?,
             net_zero_regression_rate: self.mean_of(Convention::Reference, zero_regression)?,
             solved_rate: average(solved)?,
+            zrr: average(zrr)?,
             average_turns: average(turns)?,
             style: self.style(convention),
             usage: self.usage,
@@ -259,6 +264,10 @@ pub(super) fn zero_regression(series: &Series) -> f64 {
 
 pub(super) fn solved(series: &Series) -> f64 {
     f64::from(u8::from(series.solved()))
+}
+
+pub(super) fn zrr(series: &Series) -> f64 {
+    f64::from(u8::from(series.zrr()))
 }
 
 pub(super) fn turns(series: &Series) -> f64 {

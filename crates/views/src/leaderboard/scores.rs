@@ -23,6 +23,9 @@ pub struct Scores {
     pub solved_rate: Option<f64>,
     /// Share of tasks without any regression (Figure 6), 0 to 1.
     pub zero_regression_rate: Option<f64>,
+    /// Zero-regression resolution: share of tasks solved without any regression,
+    /// 0 to 1.
+    pub zrr: Option<f64>,
     /// Mean number of iterations used (Figure 11).
     pub average_turns: Option<f64>,
     /// Its code style against the oracle's (Figures 8 and 9); absent when no
@@ -48,6 +51,8 @@ pub struct EvolutionScore {
     pub evoscore: f64,
     pub solved: bool,
     pub zero_regression: bool,
+    /// Zero-regression resolution: both of these.
+    pub zrr: bool,
     /// Iterations used.
     pub turns: u32,
 }
@@ -98,6 +103,7 @@ impl Entry {
             evoscore: row.as_ref().map(|r| r.evoscore),
             solved_rate: row.as_ref().map(|r| r.solved_rate),
             zero_regression_rate: row.as_ref().map(|r| r.zero_regression_rate),
+            zrr: row.as_ref().map(|r| r.zrr),
             average_turns: row.as_ref().map(|r| r.average_turns),
             style: self.style(convention),
             intervals: None,

@@ -6,7 +6,7 @@ use swe_ci_core::run::Kind;
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 
-use super::rows::{solved, turns, zero_regression};
+use super::rows::{solved, turns, zero_regression, zrr};
 use super::{Entry, EvolutionScore, ScoredTask};
 use crate::count;
 use crate::view::EvolutionView;
@@ -21,6 +21,8 @@ pub struct TaskScore {
     pub solved: f64,
     /// Share of the samples, 0 to 1.
     pub zero_regression: f64,
+    /// Share of the samples that are solved without any regression, 0 to 1.
+    pub zrr: f64,
     /// Mean number of iterations used.
     pub turns: f64,
 }
@@ -76,6 +78,7 @@ impl ScoredTask {
             evoscore: average(&|series| weights.evoscore(series.changes()))?,
             solved: average(&solved)?,
             zero_regression: average(&zero_regression)?,
+            zrr: average(&zrr)?,
             turns: average(&turns)?,
         })
     }
@@ -101,6 +104,7 @@ impl EvolutionScore {
             evoscore: weights.evoscore(series.changes()),
             solved: series.solved(),
             zero_regression: series.zero_regression(),
+            zrr: series.zrr(),
             turns: series.turns(),
         }
     }

@@ -10,7 +10,7 @@ use swe_ci_core::uncertainty::{
     is_tie, is_tie_by, rank_intervals,
 };
 
-use super::rows::{Intervals, Ranked, Row, solved, turns, zero_regression};
+use super::rows::{Intervals, Ranked, Row, solved, turns, zero_regression, zrr};
 use super::style::{StyleIntervals, WinIntervals};
 use super::{Entry, LeaderboardData, Origin, ScoredTask};
 use crate::count;
@@ -184,6 +184,7 @@ impl UncertaintyModel {
             evoscore: Interval::from_means(&values.means).filter(|_| values.repositories >= 2)?,
             zero_regression_rate: interval(zero_regression)?,
             solved_rate: interval(solved)?,
+            zrr: interval(zrr)?,
             average_turns: interval(turns)?,
             style: self.style(entry, convention),
             rank,

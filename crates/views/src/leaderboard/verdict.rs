@@ -149,6 +149,7 @@ mod tests {
             evoscore: interval,
             zero_regression_rate: interval,
             solved_rate: interval,
+            zrr: interval,
             average_turns: interval,
             style: None,
             rank: RankInterval { best: 1, worst: 1 },

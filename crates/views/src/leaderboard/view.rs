@@ -27,6 +27,8 @@ swe_ci_core::named! {
         /// The rate of the reference convention, which nets gains against losses.
         NetZeroRegression = "net-zero-regression",
         Solved = "solved",
+        /// Zero-regression resolution.
+        Zrr = "zrr",
         Turns = "turns",
         /// The share of tasks with a better maintainability index than the
         /// oracle's.
@@ -75,6 +77,7 @@ impl Column {
             Self::ZeroRegression => numbers(|row| row.zero_regression_rate),
             Self::NetZeroRegression => numbers(|row| row.net_zero_regression_rate),
             Self::Solved => numbers(|row| row.solved_rate),
+            Self::Zrr => numbers(|row| row.zrr),
             Self::Turns => numbers(|row| row.average_turns),
             Self::MiWins => wins(StyleMetric::Mi),
             Self::PylintWins => wins(StyleMetric::Pylint),
@@ -89,11 +92,11 @@ impl Column {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Columns(u16);
+pub struct Columns(u32);
 
 impl Columns {
     pub const NONE: Self = Self(0);
-    pub const ALL: Self = Self(u16::MAX);
+    pub const ALL: Self = Self(u32::MAX);
     /// The name of an empty selection in URLs.
     pub const NONE_NAME: &'static str = "none";
 
@@ -151,7 +154,7 @@ impl fmt::Display for Columns {
     }
 }
 
-fn bit(column: Column) -> u16 {
+fn bit(column: Column) -> u32 {
     1 << column as u16
 }
 
@@ -356,6 +359,7 @@ mod tests {
         check("-tokens", "Cba");
         check("cost", "Cab");
         check("-cost", "aCb");
+        check("zrr", "bCa");
         check("mi-wins", "Cab");
         check("-mi-wins", "aCb");
         check("pylint-wins", "bCa");
@@ -391,7 +395,7 @@ mod tests {
         let default = "evoscore,zero-regression,solved,turns,tasks";
         assert_eq!(Columns::default().to_string(), default);
         assert!(Columns::NONE.has(Column::Model) && !Columns::NONE.has(Column::Turns));
-        assert_eq!(Columns::ALL.shown().count(), 13);
+        assert_eq!(Columns::ALL.shown().count(), 14);
         for column in Column::ALL {
             assert_eq!(Column::from_name(column.name()), Some(column));
         }

@@ -275,6 +275,7 @@ proptest! {
             intervals_agree(ours.map(|i| i.evoscore), of(|a| a))?;
             intervals_agree(ours.map(|i| i.zero_regression_rate), of(|a| share(a >= 0.0)))?;
             intervals_agree(ours.map(|i| i.solved_rate), of(|a| share(a == 1.0)))?;
+            intervals_agree(ours.map(|i| i.zrr), of(|a| share(a == 1.0)))?;
             intervals_agree(ours.map(|i| i.average_turns), of(|_| 1.0))?;
             if let Some(ours) = ours {
                 prop_assert_eq!(Some((ours.rank.best, ours.rank.worst)), ranks);

@@ -13,3 +13,5 @@ mod properties;
 mod scores;
 
 mod worked;
+
+mod zrr;

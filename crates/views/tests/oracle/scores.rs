@@ -58,6 +58,11 @@ fn agree(entry: &Entry, tasks: &[Vec<Counted>], gamma: f64, convention: Conventi
         row.average_turns,
         book::average(tasks, Counted::turns),
     )?;
+    close(
+        "ZRR",
+        row.zrr,
+        book::average(tasks, |s| yes(s.solved && s.zero_regression)),
+    )?;
     let scores = entry.scores(Gamma::new(gamma).unwrap(), convention);
     prop_assert_eq!(scores.tasks.len(), tasks.iter().flatten().count());
     for (ours, sample) in scores.tasks.iter().zip(tasks.iter().flatten()) {

@@ -58,6 +58,7 @@ fn changes_and_scores() {
         scores(1.0).zero_regression_rate,
         &[1.0 / 3.0],
     );
+    check("ZRR", scores(1.0).zrr, &[1.0 / 3.0]);
     check("turns", scores(1.0).average_turns, &[7.0 / 3.0]);
 }
 

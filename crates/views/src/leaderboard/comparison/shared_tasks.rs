@@ -29,6 +29,8 @@ pub struct SharedResult {
     pub turns: f64,
     /// Share of the samples that are solved, 0 to 1.
     pub solved: f64,
+    /// Share of the samples that are solved without any regression, 0 to 1.
+    pub zrr: f64,
     /// Iterations that broke something.
     pub regressions: f64,
     /// Its code style against the oracle's, on this task only; absent when no
@@ -83,6 +85,7 @@ impl SharedResult {
             evoscore: score.evoscore,
             turns: score.turns,
             solved: score.solved,
+            zrr: score.zrr,
             regressions: task.mean_of(convention, broken)?,
             style: StyleRates::over(&[task], convention),
         })
