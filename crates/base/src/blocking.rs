@@ -31,8 +31,9 @@ pub fn side_by_side<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> T + Syn
     };
     let mut done = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work_off)).collect();
-        let joined = workers.into_iter().map(|worker| worker.join());
-        let each = joined.map(|done| done.unwrap_or_else(|panic| resume_unwind(panic)));
+        let each = workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
         each.flatten().collect::<Vec<_>>()
     });
     done.sort_unstable_by_key(|(position, _)| *position);

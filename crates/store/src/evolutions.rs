@@ -13,7 +13,7 @@ use super::rows::evolutions::{
 };
 use super::rows::suites::COUNTS;
 use super::run_end::on_run_end;
-use super::sql::{Parameters, Statement, Tx, composed, only, query};
+use super::sql::{Parameters, Statement, Tx, composed, only, query, rows_of};
 use super::steering::lock_run;
 use super::{Claim, Store, to_json};
 
@@ -65,7 +65,7 @@ impl Store {
         .await?;
         insert_step(&mut tx, id, record.step).await?;
         if let Some(iteration) = record.iteration {
-            insert_iteration(&mut tx, id, iteration).await?;
+            insert_iterations(&mut tx, id, std::slice::from_ref(iteration)).await?;
         }
         if let Some(ending) = ending {
             let over = query(
@@ -214,29 +214,53 @@ async fn notify_of_ending(
 }
 
 pub(super) async fn insert_step(tx: &mut Tx, evolution_id: &str, step: &StepRow) -> Result<()> {
-    query(
-        "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, product, log, started_at, finished_at,
-                            input_tokens, output_tokens, cached_tokens, reasoning_tokens,
-                            requests, retries, waiting_ms, micro_usd, trajectory, layer, container)
-         VALUES ($1, (SELECT count(*) FROM steps WHERE evolution_id = $1), $2, $3, $4, $5, $6, $7, $8, $9, $10,
-                 $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)",
-    )
-    .with((evolution_id, step.iteration, step.role.name()))
-    .with((step.attempt, to_json(&step.outcome)?, &step.detail))
-    .with((&step.product, &step.log, step.started_at))
-    .with(step.finished_at)
-    .with(step.usage.map(|u| u.input_tokens))
-    .with(step.usage.map(|u| u.output_tokens))
-    .with(step.usage.map(|u| u.cached_tokens))
-    .with(step.usage.map(|u| u.reasoning_tokens))
-    .with(step.traffic.map(|t| t.requests))
-    .with(step.traffic.map(|t| t.retries))
-    .with(step.traffic.map(|t| t.waiting_ms))
-    .with(step.traffic.and_then(|t| t.micro_usd))
-    .with((&step.trajectory, &step.layer))
-    .with(step.container.as_ref().map(to_json).transpose()?)
-    .run(tx)
-    .await
+    let earlier = query("SELECT count(*) FROM steps WHERE evolution_id = $1")
+        .with(evolution_id)
+        .one(&mut *tx, only)
+        .await?;
+    insert_steps(tx, evolution_id, earlier, std::slice::from_ref(step)).await
+}
+
+/// Rows of one statement: far fewer than its parameters allow.
+const ROWS_AT_ONCE: usize = 500;
+
+/// Inserts steps after `earlier` others of the evolution.
+pub(super) async fn insert_steps(
+    tx: &mut Tx,
+    evolution_id: &str,
+    earlier: u32,
+    steps: &[StepRow],
+) -> Result<()> {
+    let mut seq = earlier..;
+    for steps in steps.chunks(ROWS_AT_ONCE) {
+        let mut insert = composed(format!(
+            "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, product, log,
+                                started_at, finished_at, input_tokens, output_tokens, cached_tokens,
+                                reasoning_tokens, requests, retries, waiting_ms, micro_usd, trajectory, layer,
+                                container)
+             VALUES {}",
+            rows_of(steps.len(), 22)
+        ));
+        for (step, seq) in steps.iter().zip(&mut seq) {
+            insert = insert
+                .with((evolution_id, seq, step.iteration))
+                .with((step.role.name(), step.attempt, to_json(&step.outcome)?))
+                .with((&step.detail, &step.product, &step.log))
+                .with((step.started_at, step.finished_at))
+                .with(step.usage.map(|u| u.input_tokens))
+                .with(step.usage.map(|u| u.output_tokens))
+                .with(step.usage.map(|u| u.cached_tokens))
+                .with(step.usage.map(|u| u.reasoning_tokens))
+                .with(step.traffic.map(|t| t.requests))
+                .with(step.traffic.map(|t| t.retries))
+                .with(step.traffic.map(|t| t.waiting_ms))
+                .with(step.traffic.and_then(|t| t.micro_usd))
+                .with((&step.trajectory, &step.layer))
+                .with(step.container.as_ref().map(to_json).transpose()?);
+        }
+        insert.run(&mut *tx).await?;
+    }
+    Ok(())
 }
 
 /// Its columns: verdict, in_target, passed, lost.
@@ -250,21 +274,27 @@ impl Parameters for Verdict {
     }
 }
 
-pub(super) async fn insert_iteration(
+pub(super) async fn insert_iterations(
     tx: &mut Tx,
     evolution_id: &str,
-    iteration: &IterationRow,
+    iterations: &[IterationRow],
 ) -> Result<()> {
-    query(
-        "INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes,
-                                 collapse, findings, code, test_seconds, finished_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-    )
-    .with((evolution_id, iteration.iteration, iteration.verdict))
-    .with((iteration.gained, iteration.outcomes.packed()))
-    .with((&iteration.collapse, to_json(&iteration.findings)?))
-    .with((&iteration.code, iteration.test_seconds))
-    .with(iteration.finished_at)
-    .run(tx)
-    .await
+    for iterations in iterations.chunks(ROWS_AT_ONCE) {
+        let mut insert = composed(format!(
+            "INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes,
+                                     collapse, findings, code, test_seconds, finished_at)
+             VALUES {}",
+            rows_of(iterations.len(), 13)
+        ));
+        for iteration in iterations {
+            insert = insert
+                .with((evolution_id, iteration.iteration, iteration.verdict))
+                .with((iteration.gained, iteration.outcomes.packed()))
+                .with((&iteration.collapse, to_json(&iteration.findings)?))
+                .with((&iteration.code, iteration.test_seconds))
+                .with(iteration.finished_at);
+        }
+        insert.run(&mut *tx).await?;
+    }
+    Ok(())
 }

@@ -9,7 +9,7 @@ use swe_ci_core::task::TaskId;
 use swe_ci_views::view::Provenance;
 
 use super::changes::{commit_change, results_changed};
-use super::evolutions::{insert_iteration, insert_step};
+use super::evolutions::{insert_iterations, insert_steps};
 use super::rows::columns::Columns;
 use super::rows::evolutions::{IterationRow, StepRow};
 use super::rows::suites::Suite;
@@ -167,11 +167,6 @@ async fn put_evolution(tx: &mut Tx, run_id: &str, evolution: &ImportedEvolution)
     .with(suite)
     .run(&mut *tx)
     .await?;
-    for step in &evolution.steps {
-        insert_step(&mut *tx, &id, step).await?;
-    }
-    for iteration in &evolution.iterations {
-        insert_iteration(&mut *tx, &id, iteration).await?;
-    }
-    Ok(())
+    insert_steps(&mut *tx, &id, 0, &evolution.steps).await?;
+    insert_iterations(&mut *tx, &id, &evolution.iterations).await
 }

@@ -92,8 +92,20 @@ impl Statement {
 
 /// `($1, $2, …)`, a list of the first parameters.
 pub(crate) fn list_of(count: usize) -> String {
-    let places: Vec<String> = (1..=count).map(|place| format!("${place}")).collect();
-    format!("({})", places.join(", "))
+    rows_of(1, count)
+}
+
+/// `($1, $2, …), ($3, …), …`, lists of as many parameters for the rows of an
+/// insert.
+pub(crate) fn rows_of(rows: usize, columns: usize) -> String {
+    let row = |row: usize| {
+        let places: Vec<String> = (1..=columns)
+            .map(|column| format!("${}", row * columns + column))
+            .collect();
+        format!("({})", places.join(", "))
+    };
+    let rows: Vec<String> = (0..rows).map(row).collect();
+    rows.join(", ")
 }
 
 /// Reads the only column of a row.
