@@ -21,14 +21,15 @@ def _code_of(function):
 
 
 class _Session:
-    """A plugin. Whatever it is told goes out at once, so that nothing later in
+    """A plugin. Whatever it is told is sealed at once, so that nothing later in
     this process can take it back."""
 
-    def __init__(self, settings, ownership, own_points, test_files, test_modules, clues):
+    def __init__(self, settings, ownership, own_points, test_files, test_modules, insides, clues):
         self.tell = _tell
         self.settings = settings
         self.test_files = test_files
         self.test_modules = test_modules
+        self.insides = insides
         self.clues = clues
         self.ownership = ownership
         self.own_points = own_points
@@ -53,7 +54,7 @@ class _Session:
         for point in self.own_points:
             if not manager.is_blocked(point.name):
                 manager.register(point.load(), name=point.name)
-        self.watch = _Watch()
+        self.watch = _Watch(self.insides)
         vars(self).pop("add_places")(manager)
         yield
         # By now everything that knows an option has said so.
@@ -254,9 +255,10 @@ def _grade(settings):
     clues = _Clues(test_files.known) if settings["move_clues"] else None
     if clues is not None:
         clues.move_modules()
-    session = _Session(settings, ownership, own_points, test_files, test_modules, clues)
+    insides = _Insides()
+    session = _Session(settings, ownership, own_points, test_files, test_modules, insides, clues)
     intact, session.add_places = _integrity(session)
-    sys.addaudithook(_audit_hook(asked, code, tests, test_files, intact))
+    sys.addaudithook(_audit_hook(asked, code, tests, test_files, intact, insides))
     try:
         exit_code = int(pytest.main(list(settings["arguments"]), plugins=[session]))
     except SystemExit as exit:
