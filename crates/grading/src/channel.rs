@@ -192,6 +192,11 @@ mod tests {
         // Said twice: the second time it has the wrong number.
         let again = sealed(&KEY, 0, &begin("a")).repeat(2);
         check(again, &[frame("a"), Err(Foreign)]);
+        // One in between was dropped.
+        check(
+            sealed(&KEY, 0, &begin("a")) + &sealed(&KEY, 2, &begin("c")),
+            &[frame("a"), Err(Foreign)],
+        );
         // What others wrote without an end of line does not spoil the next.
         check(
             "half".to_owned() + &honest,

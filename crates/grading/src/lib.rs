@@ -5,8 +5,8 @@
 //! anything to the result. Therefore:
 //! - a bootstrap of ours starts pytest before any path of the code is in reach;
 //! - the oracle's settings steer pytest, and the image's modules come first;
-//! - results leave by a pipe that only the bootstrap can write frames to, each
-//!   the moment it is known;
+//! - results are sealed and numbered the moment they are known, and leave by a
+//!   pipe that only the bootstrap can write frames to;
 //! - canaries show a runner that was tampered with, and a look at the code shows
 //!   what reaches for it;
 //! - tests that pass can be graded again with their clues moved, which shows

@@ -5,9 +5,20 @@ import builtins
 import warnings
 
 __unittest = True  # keeps the frames of this program out of tracebacks
-# By identity, here and below: a metaclass may say what its types equal.
-_PLAIN = {id(kind) for kind in (int, float, complex, str, bytes, bool, type(None))}
-_FOLDED = {id(kind) for kind in (list, tuple, dict, set, frozenset)}
+_NONE = type(None)
+
+
+# By identity, here and below: a metaclass may say what its types equal. Not by
+# `id`, of which Python tells the audit hook.
+def _is_plain(kind):
+    return (
+        kind is str or kind is int or kind is bool or kind is _NONE
+        or kind is float or kind is bytes or kind is complex
+    )
+
+
+def _is_folded(kind):
+    return kind is list or kind is tuple or kind is dict or kind is set or kind is frozenset
 
 
 class _Equality:
@@ -46,12 +57,12 @@ class _Equality:
         """Objects and the values they are compared with, at any depth. A value
         is `None` where an object of the same type stands on the other side."""
         kind = type(left)
-        if id(kind) in _PLAIN or depth > 3:
+        if _is_plain(kind) or depth > 3:
             return
         alike = type(right) is kind
-        if not (alike and id(kind) in _FOLDED):
+        if not (alike and _is_folded(kind)):
             value = getattr(right, "expected", None) if _is_approximate(right) else right
-            if id(type(value)) in _PLAIN or id(type(value)) in _FOLDED:
+            if _is_plain(type(value)) or _is_folded(type(value)):
                 yield left, value
             elif alike:
                 yield left, None
@@ -64,7 +75,8 @@ class _Equality:
         else:
             return
         for a, b in inside[:200]:
-            yield from self.pairs(a, b, depth + 1)
+            if not _is_plain(type(a)):
+                yield from self.pairs(a, b, depth + 1)
 
     def suspects(self, left, right):
         for a, b in ((left, right), (right, left)):
@@ -119,7 +131,7 @@ class _Equality:
         longer equals it."""
         for odd, plain in self.suspects(left, right):
             near = any([_equal(odd, other) for other in _near(plain) + self.earlier(odd, plain)])
-            changed = plain is not None and id(type(plain)) in _PLAIN and not _equal(odd, plain)
+            changed = plain is not None and _is_plain(type(plain)) and not _equal(odd, plain)
             if near or changed or all([_equal(odd, other) for other in _far()]):
                 self.tell(odd)
 
@@ -226,10 +238,8 @@ def _ask_about_equality(equality):
     import unittest
     import _pytest.assertion.rewrite as rewrite
 
-    plain = _PLAIN
-
     def before(left, right):
-        if id(type(left)) in plain and id(type(right)) in plain:
+        if _is_plain(type(left)) and _is_plain(type(right)):
             return
         try:
             equality.before(left, right)
@@ -237,7 +247,7 @@ def _ask_about_equality(equality):
             pass
 
     def after(equal, left, right):
-        if id(type(left)) in plain and id(type(right)) in plain:
+        if _is_plain(type(left)) and _is_plain(type(right)):
             return
         try:
             if equal:

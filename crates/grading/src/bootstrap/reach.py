@@ -106,28 +106,32 @@ def _reached(code, tests, test_files):
         return has(handed_on, name, function)
 
     def asked(what, frame):
+        """Whether code under test did."""
+        if frame.f_globals is own:
+            return False
         while frame is not None and hands_on(what, frame):
             frame = frame.f_back
         # A name of a file can be made up, our own globals cannot.
         if frame is None or frame.f_globals is own:
-            return
+            return False
         place = frame.f_code.co_filename
         if place.startswith("/"):
             if not place.startswith(code + "/") or place in files:
-                return
+                return False
             if place.startswith(tests + "/") and ".." not in place:
-                return
+                return False
             place = place[len(code) + 1 :]
         elif in_library(place) is not None:
-            return
+            return False
         if (what, place) not in told:
             told.add((what, place))
             tell("reached", what=what, by="%s:%d" % (place[:200], frame.f_lineno))
+        return True
 
     return asked
 
 
-def _audit_hook(asked, code, tests, test_files, swaps, intact):
+def _audit_hook(asked, code, tests, test_files, intact, insides):
     """Returns the hook. Nothing refers to it but Python itself: code has to
     reach for the heap or the stack to find it, and is heard doing so."""
     reaches, frames, below = dict(_REACHES), frozenset(_FRAMES), _BELOW
@@ -135,7 +139,7 @@ def _audit_hook(asked, code, tests, test_files, swaps, intact):
     is_test_function, is_of_kernel = test_files.has_function, _is_of_kernel
     tell, get_frame, get_ident = _tell, sys._getframe, _thread.get_ident
     is_of, text, function_kind, item_of = isinstance, str, types.FunctionType, _is_of_pytest
-    swapped, identity = swaps.ATTRIBUTES, id
+    watched, replaced, of_function = insides.watched, insides.replaced, insides.NAMES
     busy, told = set(), set()
     check_every, events = _CHECK_EVERY, 0
 
@@ -151,8 +155,8 @@ def _audit_hook(asked, code, tests, test_files, swaps, intact):
             return "reads the tests' modules" if test else None
         if event == "object.__setattr__":
             of, name = arguments[0], arguments[1]
-            if name in swapped and identity(of) in swaps.watched:
-                swaps.happened = True
+            if name in of_function and id(of) in watched:
+                replaced.append(of)
             if name == "__code__":
                 return "looks into functions"
             return "reaches for the test runner" if name == "__class__" and item_of(of) else None
@@ -171,6 +175,8 @@ def _audit_hook(asked, code, tests, test_files, swaps, intact):
     def hook(event, arguments):
         nonlocal events
         events += 1
+        if event == "builtins.id" and events % check_every:
+            return
         thread = get_ident()
         if thread in busy:
             return
@@ -179,9 +185,8 @@ def _audit_hook(asked, code, tests, test_files, swaps, intact):
             return
         busy.add(thread)
         try:
-            if what is not None:
-                asked(what, get_frame(1))
-            if not intact() and "changed" not in told:
+            by_code = what is not None and asked(what, get_frame(1))
+            if (by_code or not events % check_every) and not intact() and "changed" not in told:
                 told.add("changed")
                 tell("patched", what="the platform's own program", test="an event of Python")
         except Exception:

@@ -21,20 +21,18 @@ def _code_of(function):
 
 
 class _Session:
-    """A plugin. Whatever it is told goes out at once, so that nothing later in
+    """A plugin. Whatever it is told is sealed at once, so that nothing later in
     this process can take it back."""
 
-    def __init__(
-        self, settings, ownership, own_points, test_files, test_modules, clues, swaps
-    ):
+    def __init__(self, settings, ownership, own_points, test_files, test_modules, insides, clues):
         self.tell = _tell
         self.settings = settings
         self.test_files = test_files
         self.test_modules = test_modules
+        self.insides = insides
         self.clues = clues
         self.ownership = ownership
         self.own_points = own_points
-        self.swaps = swaps
         self.watch = None
         self.items = {}
         self.tests = 0
@@ -56,7 +54,7 @@ class _Session:
         for point in self.own_points:
             if not manager.is_blocked(point.name):
                 manager.register(point.load(), name=point.name)
-        self.watch = _Watch(self.swaps)
+        self.watch = _Watch(self.insides)
         vars(self).pop("add_places")(manager)
         yield
         # By now everything that knows an option has said so.
@@ -158,14 +156,14 @@ class _Session:
         self.tell("raised", id=item.nodeid, type=kind)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(self, item, call):
+    def pytest_runtest_makereport(self, item):
         yield
-        whole = self.tests % _ALL_EVERY == 0 and call.when == "teardown"
-        self.look(self.watch.all if whole else self.watch.critical, item.nodeid)
+        every = self.watch.all if self.tests % _ALL_EVERY == 0 else self.watch.critical
+        self.look(every, item.nodeid)
         self.test_files.forget_lines()
 
-    def look(self, snapshot, where):
-        for name in self.watch.changed(snapshot):
+    def look(self, entries, where):
+        for name in self.watch.changed(entries):
             self.tell("patched", what=name, test=where)
         for name in self.watch.hidden_builtins():
             self.tell("patched", what=name, test=where)
@@ -254,15 +252,13 @@ def _grade(settings):
     os.chdir(code)
     _stand_in_for_pytest_main()
     sys.argv += settings["arguments"]
-    swaps = _Swaps()
     clues = _Clues(test_files.known) if settings["move_clues"] else None
     if clues is not None:
         clues.move_modules()
-    session = _Session(
-        settings, ownership, own_points, test_files, test_modules, clues, swaps
-    )
+    insides = _Insides()
+    session = _Session(settings, ownership, own_points, test_files, test_modules, insides, clues)
     intact, session.add_places = _integrity(session)
-    sys.addaudithook(_audit_hook(asked, code, tests, test_files, swaps, intact))
+    sys.addaudithook(_audit_hook(asked, code, tests, test_files, intact, insides))
     try:
         exit_code = int(pytest.main(list(settings["arguments"]), plugins=[session]))
     except SystemExit as exit:

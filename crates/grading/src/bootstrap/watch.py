@@ -1,8 +1,8 @@
 # This part: whether the test runner is still the one that was loaded.
 
 import builtins
-import operator
 import types
+from operator import is_ as _is_same
 
 # What honest tests and libraries replace.
 _REPLACED_BUILTINS = "open print input __import__ breakpoint help exit quit _".split()
@@ -41,62 +41,55 @@ def _entries(name, namespace, module):
                 yield from _entries(label, vars(value), module)
 
 
-class _Swaps:
-    """The watched functions, and whether one of them got other code or defaults.
-    Python tells when that happens. To ask each function instead is slow, since
-    Python tells that as well."""
-
-    ATTRIBUTES = ("__code__", "__defaults__")
-
-    def __init__(self):
-        self.watched = set()
-        self.happened = False
-
-
-class _Snapshot:
-    """Entries as they were. Looks are many and nearly all find nothing, so such
-    a look runs in C alone. Its tools are defaults, which are watched too."""
+class _Entries(list):
+    """Entries of several namespaces, and a quick look at all of them."""
 
     def __init__(self, entries):
-        self.entries = entries
-        kept = {}
-        for _, namespace, key, value, *_ in entries:
-            kept.setdefault(id(namespace), (namespace, {}))[1][key] = value
-        # An itemgetter of one key gives no tuple, so the first is asked for twice.
-        self.places = [
-            (namespace, operator.itemgetter(*names, next(iter(names))), [*names.values()])
-            for namespace, names in kept.values()
-        ]
+        super().__init__(entries)
+        columns = {}
+        for _, namespace, key, value, *_ in self:
+            _, names, values = columns.setdefault(id(namespace), (namespace.get, [], []))
+            names.append(key)
+            values.append(value)
+        self.columns = list(columns.values())
 
-    def is_in_place(self, all=all, map=map, same=operator.is_):
-        try:
-            for namespace, values, kept in self.places:
-                if not all(map(same, values(namespace), kept)):
-                    return False
-        except KeyError:
-            return False
-        return True
+    def are_same(self):
+        return all([all(map(_is_same, map(get, names), values)) for get, names, values in self.columns])
+
+
+class _Insides:
+    """Which functions are watched, and which of them got other code. Python
+    tells the audit hook of each change; it tells the hook of each look as well,
+    and looking at all functions after each test takes longer than the test."""
+
+    NAMES = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
+
+    def __init__(self):
+        self.watched = {}
+        self.replaced = []
 
 
 class _Watch:
     """Remembers the functions and classes of the test runner."""
 
-    def __init__(self, swaps):
-        self.swaps = swaps
-        everything, critical = [], []
+    def __init__(self, insides):
+        self.insides = insides
+        all_entries, critical = [], []
         self.told = set(_REPLACED_BY_PYTEST)
         for name, module in sorted(sys.modules.items()):
             if module is None or not self.is_the_runner(name):
                 continue
             entries = list(_entries(name, vars(module), name))
-            everything += entries
+            all_entries += entries
             if name in _CRITICAL or name.startswith("_pytest.assertion"):
                 critical += entries
         # This program itself: whoever finds it could change what it tells.
         own = list(_entries("the platform", globals(), __name__))
-        self.all = _Snapshot(everything + own)
-        self.critical = _Snapshot(critical + own)
-        swaps.watched.update(id(entry[4]) for entry in self.all.entries if entry[4] is not None)
+        self.all = _Entries(all_entries + own)
+        self.critical = _Entries(critical + own)
+        for label, _, _, _, function, _, _ in self.all:
+            if function is not None:
+                insides.watched[id(function)] = label
         kept = {n: value for n, value in vars(builtins).items() if n not in _REPLACED_BUILTINS}
         self.builtins = {n: value for n, value in kept.items() if callable(value)}
         runner = {n: vars(m) for n, m in sys.modules.items() if m and self.is_the_runner(n)}
@@ -110,18 +103,24 @@ class _Watch:
             return name != "unittest.mock"
         return top in ("_pytest", "pytest", "pluggy")
 
-    def changed(self, snapshot):
+    def changed(self, entries):
         """Names of what is no longer as it was, each told once."""
-        if snapshot is self.critical and not self.swaps.happened and snapshot.is_in_place():
-            return
-        for label, namespace, key, value, function, code, defaults in snapshot.entries:
-            same = namespace.get(key) is value and (
-                function is None
-                or (function.__code__ is code and function.__defaults__ is defaults)
-            )
-            if not same and label not in self.told:
+        labels = []
+        if not entries.are_same():
+            labels += [label for label, of, key, value, *_ in entries if of.get(key) is not value]
+        labels += [self.insides.watched[id(function)] for function in self.insides.replaced]
+        if entries is self.all:
+            labels += self.changed_inside()
+        for label in labels:
+            if label not in self.told:
                 self.told.add(label)
                 yield label
+
+    def changed_inside(self):
+        for label, _, _, _, function, code, defaults in self.all:
+            if function is not None:
+                if function.__code__ is not code or function.__defaults__ is not defaults:
+                    yield label
 
     def hidden_builtins(self):
         """Names that the runner's modules have instead of built-in ones, and

@@ -26,6 +26,8 @@ pub(super) const ROOT: &str = "0";
 pub(super) struct DockerContainer {
     pub(super) api: bollard::Docker,
     pub(super) id: String,
+    /// As it was asked for.
+    pub(super) image: String,
     pub(super) disk_bytes: u64,
     pub(super) created: SystemTime,
     pub(super) record: Mutex<Record>,

@@ -35,25 +35,27 @@ impl DockerContainer {
     /// The engine's current view, or the latest one it gave.
     #[tracing::instrument(name = "inspect a container", level = "debug", skip_all)]
     pub(super) async fn inspect(&self) -> Option<Seen> {
-        if let Ok(container) = self.api.inspect_container(&self.id, None).await {
+        let (container, image_name, had_oom_event) = tokio::join!(
+            self.api.inspect_container(&self.id, None),
+            self.image_name(),
+            self.had_oom_event(),
+        );
+        if let Ok(container) = container {
             let killed = container.state.and_then(|state| state.oom_killed);
-            let image = container.image.unwrap_or_default();
-            let image_name = self.name_of(&image).await;
-            let out_of_memory = killed == Some(true) || self.had_oom_event().await;
             let mut record = self.record();
             record.latest = Some(Seen {
-                image,
+                image: container.image.unwrap_or_default(),
                 image_name,
                 exit_code: record.exit_code,
-                out_of_memory,
+                out_of_memory: killed == Some(true) || had_oom_event,
                 seconds: record.run_time.as_secs_f64(),
             });
         }
         self.record().latest.clone()
     }
 
-    async fn name_of(&self, image: &str) -> Option<String> {
-        let image = self.api.inspect_image(image).await.ok()?;
+    async fn image_name(&self) -> Option<String> {
+        let image = self.api.inspect_image(&self.image).await.ok()?;
         image.repo_tags.unwrap_or_default().into_iter().next()
     }
 

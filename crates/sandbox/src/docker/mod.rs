@@ -157,13 +157,14 @@ impl Sandbox for Docker {
                 .instrument(tracing::debug_span!("create a container"))
                 .await
                 .map_err(|e| match status_of(&e) {
-                    Some(404) => SandboxError::NoImage(image),
+                    Some(404) => SandboxError::NoImage(image.clone()),
                     _ => engine_error("make a container", &e),
                 })?;
             // From here on, dropping the container removes it.
             let container = DockerContainer {
                 api,
                 id: created.id,
+                image,
                 disk_bytes,
                 created: SystemTime::now(),
                 record: Mutex::default(),
