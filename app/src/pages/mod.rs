@@ -24,6 +24,7 @@ pub(crate) mod model;
 mod not_found;
 pub(crate) mod notifications;
 pub(crate) mod open_findings;
+mod plan_words;
 mod result_table;
 mod routes;
 pub(crate) mod run;

@@ -16,6 +16,7 @@ mod price;
 mod rescore;
 mod run;
 mod score;
+mod score_samples;
 mod serve;
 mod signals;
 mod steer;

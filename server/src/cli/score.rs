@@ -10,7 +10,7 @@ use swe_ci_engine::{ScoreRequest, Scored};
 use swe_ci_views::leaderboard::{EvolutionScore, Intervals};
 
 use super::failure::Failure;
-use super::output;
+use super::{output, score_samples};
 
 pub(super) const AFTER_HELP: &str = "\
 Needs no server, no database and no data folder, and writes nothing.
@@ -112,6 +112,9 @@ fn print(scored: &Scored) -> Result<(), Failure> {
         row("turns", scores.average_turns, |i| i.average_turns, turns),
     ];
     output::table("mean over tasks | : | 95 %", means)?;
+    if let Some(samples) = &scores.samples {
+        score_samples::print(samples)?;
+    }
     output::line(format_args!(
         "{} convention, γ = {}, N = {}",
         scores.convention.name(),

@@ -171,6 +171,8 @@ fn all_fields_and_the_skipped_tasks() {
         "0.4375",
         "[0.3750, 0.5000]",
         "ZRR",
+        "between repositories",
+        "in four of five cases",
         "50.0 %",
         "2.5",
     ] {

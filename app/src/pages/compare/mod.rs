@@ -6,6 +6,7 @@ mod names;
 mod pairs;
 mod query;
 mod run_columns;
+mod samples;
 mod style;
 mod task_curves;
 mod tasks;
@@ -22,6 +23,7 @@ use self::names::Name;
 use self::pairs::{Pairs, verdict};
 use self::query::CompareQuery;
 use self::run_columns::Heads;
+use self::samples::SamplesOfRuns;
 use self::style::Style;
 use self::task_curves::CourseOfTask;
 use self::tasks::Tasks;
@@ -58,7 +60,7 @@ fn SideBySide(versus: Versus, #[prop(into)] query: Signal<CompareQuery>) -> impl
     let course = versus.task.clone();
     let course = course.map(|task| view! { <CourseOfTask task names=names.clone()/> });
     let (pairs, tasks) = (versus.pairs.clone(), versus.tasks.clone());
-    let style = versus.style.clone();
+    let (style, samples) = (versus.style.clone(), versus.samples.clone());
     let answer = verdict(&pairs, &names);
     let modes: BTreeSet<&str> = versus.runs.iter().map(|row| row.mode.name()).collect();
     let modes = (modes.len() > 1).then(|| {
@@ -85,6 +87,7 @@ fn SideBySide(versus: Versus, #[prop(into)] query: Signal<CompareQuery>) -> impl
         <Pairs pairs names=names.clone() query/>
         <Heads versus names=names.clone()/>
         <Style style names=names.clone()/>
+        <SamplesOfRuns samples names=names.clone()/>
         {course}
         <Tasks tasks names query/>
     }

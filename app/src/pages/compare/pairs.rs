@@ -8,6 +8,7 @@ use super::query::CompareQuery;
 use crate::components::{Choice, Choices, Tag, Term, Tone};
 use crate::format;
 use crate::glossary::Word;
+use crate::pages::plan_words::plan_in_words;
 
 /// The difference of each pair on one scale: a forest plot.
 #[component]
@@ -25,7 +26,7 @@ pub(super) fn Pairs(
     let names = StoredValue::new(names);
     let list = move || {
         let wanted = |pair: &&Pair| !(only.get() && pair.comparison.is_tie());
-        let shown: Vec<Pair> = pairs.with_value(|p| p.iter().filter(wanted).copied().collect());
+        let shown: Vec<Pair> = pairs.with_value(|p| p.iter().filter(wanted).cloned().collect());
         if shown.is_empty() {
             return Either::Left(view! {
                 <p class="quiet">"No pair differs significantly."</p>
@@ -92,6 +93,9 @@ fn PairItem(pair: Pair, names: Vec<Name>, most: f64) -> impl IntoView {
         return Either::Left(());
     };
     let comparison = pair.comparison;
+    let plan = pair
+        .plan
+        .map(|plan| view! { <p class="quiet">{plan_in_words(&plan)}</p> });
     let (text, tone) = standing(&comparison);
     let tasks = |n| format::count(n, "task");
     Either::Right(view! {
@@ -115,6 +119,7 @@ fn PairItem(pair: Pair, names: Vec<Name>, most: f64) -> impl IntoView {
                         tasks(comparison.losses),
                     )}
                 </p>
+                {plan}
             </div>
         </li>
     })
@@ -251,6 +256,7 @@ mod tests {
                 ties: 0,
                 losses: 20,
             },
+            plan: None,
         }
     }
 

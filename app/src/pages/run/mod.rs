@@ -7,6 +7,7 @@ mod evolution_table;
 mod findings;
 mod profile;
 mod reproducibility;
+mod samples;
 mod scores;
 mod status;
 mod usage;

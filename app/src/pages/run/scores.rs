@@ -9,6 +9,7 @@ use swe_ci_views::style::StyleMetric;
 use swe_ci_views::view::RunDetail;
 
 use super::profile::ProfileTable;
+use super::samples::SamplesOfRun;
 use crate::components::{PlainTable, Term, heading};
 use crate::format;
 use crate::glossary::Word;
@@ -169,6 +170,7 @@ pub(super) fn ScoresOfRun(
         let run_id = run_id.clone();
         Either::Right(view! {
             <MeasureTable scores/>
+            <SamplesOfRun scores/>
             <ProfileTable scores run_id/>
         })
     };

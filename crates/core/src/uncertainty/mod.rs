@@ -7,10 +7,14 @@
 //! output is fixed, and sums use one order.
 
 mod paired;
+mod plan;
 mod resample;
+mod spread;
 
 pub use paired::{Comparison, Difference, compare, is_tie, is_tie_by};
+pub use plan::{DIFFERENCE, Design, PowerPlan, PowerRow};
 pub use resample::{Clusters, Interval, RankInterval, Resamples, rank_intervals};
+pub use spread::{ScoreSpread, TaskMean, sample_variance};
 
 pub const SEED: u64 = 20_260_101;
 

@@ -8,9 +8,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::results::{Layout, MAX_ITERATIONS};
 use swe_ci_core::run::{Kind, Progress};
-use swe_ci_views::leaderboard::{
-    Entry, LeaderboardData, Origin, RecoveryTime, Sample, ScoredTask, Scores, UncertaintyModel,
-};
+use swe_ci_views::leaderboard::{Entry, Origin, RecoveryTime, Sample, ScoredTask, Scores};
 
 use super::measurement::Measured;
 use super::{Detail, Evolution, Experiment, Found, Skipped, TaskResults, read};
@@ -118,19 +116,12 @@ fn scores(
     request: &ScoreRequest,
 ) -> Scores {
     let entry = entry(experiment, counted, request.max_iterations);
-    let mut scores = entry.scores(request.gamma, request.convention);
+    let mut scores = entry.all_scores(request.gamma, request.convention);
     let numbers = counted.iter().flat_map(|(_, samples)| samples);
     for (score, (number, _)) in scores.tasks.iter_mut().zip(numbers) {
         score.sample = *number;
     }
     scores.recovery = recovery(counted);
-    let leaderboard = LeaderboardData {
-        entries: vec![entry],
-        ..LeaderboardData::default()
-    };
-    let rows =
-        UncertaintyModel::new(&leaderboard).rank(&leaderboard, request.gamma, request.convention);
-    scores.intervals = rows.first().and_then(|row| row.intervals);
     scores
 }
 

@@ -10,6 +10,7 @@ mod featured;
 mod matrix;
 mod ranking;
 mod rows;
+mod samples;
 mod scores;
 mod sentence;
 mod strengths;
@@ -34,6 +35,7 @@ pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, Ta
 pub use ranking::Ranking;
 pub(crate) use rows::positions;
 pub use rows::{Intervals, Row};
+pub use samples::{Passes, PassesOf, PowerPlans, Samples};
 pub use scores::{EvolutionScore, RecoveryTime, Scores};
 pub use sentence::{in_words, probability};
 pub use strengths::{

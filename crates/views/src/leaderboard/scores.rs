@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma, Profile, Recovery, mean};
 use swe_ci_core::task::TaskId;
 
-use super::{Entry, Intervals, StyleRates};
+use super::{Entry, Intervals, LeaderboardData, Samples, StyleRates, UncertaintyModel};
 
 use crate::count;
 
@@ -34,6 +34,9 @@ pub struct Scores {
     pub style: Option<StyleRates>,
     /// 95 % intervals; absent with tasks of fewer than two repositories.
     pub intervals: Option<Intervals>,
+    /// What its samples of each task say; absent without a scored evolution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<Samples>,
     /// Iteration by iteration (Figures 7 and 12).
     pub profile: Profile,
     /// Duration of the regressions; absent when only counts are known.
@@ -83,9 +86,24 @@ impl RecoveryTime {
 }
 
 impl Entry {
-    /// All scores of the run except intervals and recovery: the caller adds
-    /// them, because they need the leaderboard and the outcomes. Samples are
-    /// numbered in order.
+    /// All scores of the run except recovery, which needs the outcomes. Intervals
+    /// are those of a leaderboard with this run alone.
+    pub fn all_scores(&self, gamma: Gamma, convention: Convention) -> Scores {
+        let alone = LeaderboardData {
+            entries: vec![self.clone()],
+            ..LeaderboardData::default()
+        };
+        let model = UncertaintyModel::new(&alone);
+        let rows = model.rank(&alone, gamma, convention);
+        Scores {
+            intervals: rows.first().and_then(|row| row.intervals),
+            samples: model.samples(self, gamma, convention),
+            ..self.scores(gamma, convention)
+        }
+    }
+
+    /// The scores that are of this run alone: without intervals, samples and
+    /// recovery. Samples are numbered in order.
     pub fn scores(&self, gamma: Gamma, convention: Convention) -> Scores {
         let row = self.row(&self.scores_by_task(gamma, convention), convention);
         let weights = self.weights(gamma);
@@ -107,6 +125,7 @@ impl Entry {
             average_turns: row.as_ref().map(|r| r.average_turns),
             style: self.style(convention),
             intervals: None,
+            samples: None,
             profile: self.profile(convention),
             recovery: None,
             tasks: tasks.collect(),

@@ -59,6 +59,15 @@ impl UncertaintyModel {
         self.repositories.len()
     }
 
+    /// The index of a task's repository.
+    pub(super) fn repository(&self, task: &ScoredTask) -> usize {
+        self.repositories[task.repo()]
+    }
+
+    pub(super) fn resamples(&self) -> &Resamples {
+        &self.resamples
+    }
+
     pub fn with(data: &LeaderboardData, resamples: usize, seed: u64) -> Self {
         Self::of_entries(data.entries.iter(), resamples, seed)
     }
@@ -149,7 +158,7 @@ impl UncertaintyModel {
     fn values<'a>(&self, entry: &'a Entry, scores: &[f64]) -> Values<'a> {
         let mut clusters = Clusters::new(self.repositories.len());
         let tasks = entry.tasks.iter().zip(scores).map(|(task, score)| {
-            let repository = self.repositories[task.repo()];
+            let repository = self.repository(task);
             clusters.add(repository, *score);
             Value {
                 origin: &task.origin,
@@ -212,7 +221,7 @@ impl UncertaintyModel {
         for task in entry.tasks.iter() {
             let shares = task.against(convention, metric).into_iter().flatten();
             for (clusters, share) in clusters.iter_mut().zip(shares) {
-                clusters.add(self.repositories[task.repo()], share);
+                clusters.add(self.repository(task), share);
             }
         }
         let [win, tie, loss] = clusters.map(|clusters| self.resamples.interval(&clusters));

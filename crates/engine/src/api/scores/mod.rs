@@ -14,7 +14,7 @@ use swe_ci_store::IterationRow;
 use swe_ci_views::figures::{Basis, Data, Figure, MOST_RUNS, Study};
 use swe_ci_views::leaderboard::{
     Board, Entry, Incomparable, LeaderboardData, Matrix, Published, Ranking, RecoveryTime, Row,
-    Scores, TaskOrder, UncertaintyModel, Unseen, Versus,
+    Scores, TaskOrder, Unseen, Versus,
 };
 
 use crate::Engine;
@@ -201,21 +201,8 @@ impl Engine {
             Convention::Paper => self.recovery(run_id).await?,
             Convention::Reference => None,
         };
-        let leaderboard = LeaderboardData {
-            split: run.config.split,
-            mode: run.config.mode,
-            entries: entry.into_iter().collect(),
-            ..LeaderboardData::default()
-        };
-        let scores = blocking(move || {
-            let rows = UncertaintyModel::new(&leaderboard).rank(&leaderboard, gamma, convention);
-            let none = || Entry::none(run.config.plan.max_iterations);
-            let entry = leaderboard.entries.into_iter().next().unwrap_or_else(none);
-            let mut scores = entry.scores(gamma, convention);
-            scores.intervals = rows.first().and_then(|row| row.intervals);
-            Ok(scores)
-        })
-        .await?;
+        let entry = entry.unwrap_or_else(|| Entry::none(run.config.plan.max_iterations));
+        let scores = blocking(move || Ok(entry.all_scores(gamma, convention))).await?;
         Ok(Scores { recovery, ..scores })
     }
 

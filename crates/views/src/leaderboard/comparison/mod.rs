@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 pub use refusal::Incomparable;
 pub use shared_tasks::{SharedResult, SharedTask};
 
-use super::{Board, Entry, LeaderboardData, Row, StyleRates, UncertaintyModel};
+use super::{Board, Entry, LeaderboardData, Row, Samples, StyleRates, UncertaintyModel};
 use shared_tasks::shared_tasks;
 use style::style;
 use swe_ci_core::metrics::{Convention, Gamma, Series};
 use swe_ci_core::task::TaskId;
-use swe_ci_core::uncertainty::Comparison;
+use swe_ci_core::uncertainty::{Comparison, PowerPlan};
 
 use crate::count;
 
@@ -37,6 +37,8 @@ pub struct Versus {
     /// solved and measured in all runs; empty without such tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub style: Vec<StyleRates>,
+    /// The samples of each run, over all its tasks.
+    pub samples: Vec<Samples>,
     /// Every pair of runs.
     pub pairs: Vec<Pair>,
     /// The evolutions of the requested task.
@@ -45,13 +47,16 @@ pub struct Versus {
 
 /// Two of the runs, compared on the tasks these two share, which may be more
 /// than all runs share.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Pair {
     /// Index of the first in `runs`.
     pub first: u32,
     /// Index of the second in `runs`.
     pub second: u32,
     pub comparison: Comparison,
+    /// What tells them apart, from how their difference varies over these tasks;
+    /// absent with tasks of fewer than two repositories.
+    pub plan: Option<PowerPlan>,
 }
 
 /// The evolutions of a task in each run, in the order of the runs.
@@ -121,6 +126,10 @@ impl LeaderboardData {
             runs: rows,
             left_out: left_out.collect(),
             style: style(&entries, convention),
+            samples: entries
+                .iter()
+                .filter_map(|entry| model.samples(entry, gamma, convention))
+                .collect(),
             pairs: pairs(&model, &entries, gamma, convention),
             task: courses.transpose()?,
             tasks,
@@ -160,6 +169,7 @@ fn pairs(
                 first: count(first),
                 second: count(second),
                 comparison,
+                plan: model.plan(one, other, gamma, convention),
             }));
         }
     }
