@@ -19,10 +19,10 @@ mod channel;
 mod clues;
 mod constructs;
 mod files;
+mod pytest_settings;
 mod python;
 mod session;
 mod settings;
-mod steering;
 #[doc(hidden)]
 pub mod testing;
 
@@ -228,7 +228,7 @@ impl Prepared {
         let Grading {
             code, base, oracle, ..
         } = grading;
-        let mut placed = steering::place(code, base, oracle);
+        let mut placed = pytest_settings::place(code, base, oracle);
         let canaries = Canaries::new(seed, oracle);
         for (path, entry) in canaries.files.iter() {
             placed.code.set(path, entry.clone());
@@ -334,7 +334,7 @@ fn graded(
     });
     let mut findings = verdict.findings;
     findings.extend(equality);
-    findings.extend(steering::findings(code, base, oracle));
+    findings.extend(pytest_settings::findings(code, base, oracle));
     findings.extend(constructs::findings(&reached, code, base, oracle));
     let result = match tampering(&findings) {
         Some(why) => Err(why),

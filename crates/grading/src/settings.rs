@@ -7,7 +7,7 @@ use swe_ci_sandbox::CODE_FOLDER;
 
 use crate::clues::Clues;
 use crate::files::{Files, Header};
-use crate::steering::Placed;
+use crate::pytest_settings::Placed;
 use crate::{Grading, TESTS, constructs, python};
 
 /// The code's own versions of settings files wait here.
