@@ -89,7 +89,7 @@ class _Watch:
         self.critical = _Entries(critical + own)
         for label, _, _, _, function, _, _ in self.all:
             if function is not None:
-                insides.watched[id(function)] = label
+                insides.watched.setdefault(id(function), label)
         kept = {n: value for n, value in vars(builtins).items() if n not in _REPLACED_BUILTINS}
         self.builtins = {n: value for n, value in kept.items() if callable(value)}
         runner = {n: vars(m) for n, m in sys.modules.items() if m and self.is_the_runner(n)}
