@@ -40,6 +40,16 @@ pub(crate) fn seconds(value: f64) -> String {
     }
 }
 
+/// "7.5 s", "54 s", "8.2 min", "1.5 h": for a narrow column.
+pub(crate) fn brief(value: f64) -> String {
+    match value {
+        ..9.95 => format!("{value:.1} s"),
+        ..59.5 => format!("{value:.0} s"),
+        ..3_570.0 => format!("{:.1} min", value / 60.0),
+        _ => format!("{:.1} h", value / 3_600.0),
+    }
+}
+
 /// "40 s", "18 min", "2 h 5 min", "31 h": as precise as an estimate.
 pub(crate) fn roughly(estimate: f64) -> String {
     let step = match estimate {
@@ -87,7 +97,8 @@ pub(crate) fn dollars(micro_usd: u64) -> String {
 
 /// "$25" and "$0.50": an amount that somebody typed.
 pub(crate) fn usd(amount: f64) -> String {
-    dollars((amount * 1e6).round() as u64).replace(".00", "")
+    let text = dollars((amount * 1e6).round() as u64);
+    text.strip_suffix(".00").unwrap_or(&text).to_owned()
 }
 
 /// "1 test", "20 tests".
@@ -203,6 +214,12 @@ mod tests {
         check(200.0, "3 min 20 s");
         check(240.0, "4 min");
         check(7500.0, "2 h 5 min");
+        let check = |value, expect: &str| assert_eq!(brief(value), expect);
+        check(7.46, "7.5 s");
+        check(54.5, "54 s");
+        check(60.5, "1.0 min");
+        check(3_569.0, "59.5 min");
+        check(5_400.0, "1.5 h");
         assert_eq!(span(1.0), "1 day");
         assert_eq!(span(412.3), "412 days");
         assert_eq!(span(2119.0), "5.8 years");
@@ -254,6 +271,7 @@ mod tests {
         let check = |amount, expect: &str| assert_eq!(usd(amount), expect);
         check(25.0, "$25");
         check(0.5, "$0.50");
+        check(0.0075, "$0.0075");
         check(1e4, "$10\u{202f}000");
     }
 

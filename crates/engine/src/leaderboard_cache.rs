@@ -13,7 +13,7 @@ use quick_cache::sync::Cache;
 use swe_ci_base::error::Result;
 use swe_ci_core::metrics::Convention;
 use swe_ci_core::usage::Usage;
-use swe_ci_views::leaderboard::{Board, LeaderboardData, Ranking, ScoredTask, Unseen};
+use swe_ci_views::leaderboard::{Board, Effort, LeaderboardData, Ranking, ScoredTask, Unseen};
 
 /// Leaderboards in view at the same time.
 const BOARDS: usize = 8;
@@ -37,6 +37,7 @@ pub struct LeaderboardCache {
 pub struct CountedRun {
     pub usage: Option<Usage>,
     pub micro_usd: Option<u64>,
+    pub effort: Effort,
     pub findings: u32,
     /// Tested iterations of all its evolutions.
     pub iterations: u32,

@@ -59,7 +59,7 @@ fn nothing(brush: &Brush<'_>, which: figures::Figure) -> Figure {
 #[cfg(test)]
 mod tests {
     use swe_ci_core::usage::Usage;
-    use swe_ci_views::leaderboard::{LeaderboardData, Published};
+    use swe_ci_views::leaderboard::{Effort, LeaderboardData, Published};
 
     use super::*;
     use crate::fixture::study;
@@ -100,6 +100,12 @@ mod tests {
                 output_tokens: 10,
                 ..Usage::default()
             });
+            entry.effort = Effort {
+                tokens: Some(1_000 * 30u64.pow(number as u32)),
+                micro_usd: Some(9_000 * 7u64.pow(number as u32)),
+                agent_ms: Some(40_000 * 5u64.pow(number as u32)),
+                ..Effort::default()
+            };
         }
         styled(&mut leaderboard, style);
         leaderboard

@@ -1,11 +1,11 @@
-//! EvoScore against another quantity: the release date of a model, or the
-//! tokens per task.
+//! EvoScore against another quantity: the release date of a model, or what a task
+//! takes.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use swe_ci_core::uncertainty::Interval;
-use swe_ci_views::figures::{Releases, Spending, Subject, day_number};
+use swe_ci_views::figures::{Releases, Resource, Spending, Subject, day_number};
 
 use crate::axes;
 use crate::brush::{Brush, summary};
@@ -18,6 +18,11 @@ use crate::{Figure, Mark, text};
 
 /// Longest name beside a point, in pixels.
 const LONGEST: f64 = 180.0;
+/// Round times, in seconds.
+const CLOCK: [f64; 17] = [
+    1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_200.0, 1_800.0, 3_600.0, 7_200.0,
+    18_000.0, 36_000.0, 72_000.0,
+];
 /// The possible intervals between dates, in months.
 const MONTHS: [i64; 7] = [1, 2, 3, 6, 12, 24, 60];
 
@@ -72,25 +77,31 @@ pub(crate) fn spending(brush: &Brush<'_>, data: &Spending) -> Figure {
         .iter()
         .map(|point| {
             let front = if point.on_front { ", on the front" } else { "" };
-            let (score, spent) = (format::score(point.evoscore), tokens(point.tokens));
+            let score = format::score(point.evoscore);
+            let spent = in_full(data.resource, point.amount);
             Dot {
                 run: &point.run,
-                at: (point.tokens.log10(), point.evoscore),
+                at: (point.amount.log10(), point.evoscore),
                 interval: point.interval,
-                words: format!("{score}, {spent} tokens{front}"),
+                words: format!("{score}, {spent}{front}"),
             }
         })
         .collect();
     let all = || dots.iter().map(|dot| dot.at);
     let powers = widened(all().map(|at| at.0), 0.08, 0.15);
     let frame = frame(brush, powers, scores(&dots, all()));
-    let summary = in_words("EvoScore against tokens per task", &dots);
+    let (of_task, title) = match data.resource {
+        Resource::Tokens => ("tokens per task", "tokens per task, sent and received"),
+        Resource::Money => ("US dollars per task", "US dollars per task"),
+        Resource::Time => ("time per task", "time of the agents per task"),
+    };
+    let summary = in_words(&format!("EvoScore against {of_task}"), &dots);
     frame.draw(brush.theme, summary, |canvas| {
         axis_of_scores(canvas, &frame);
-        for power in decades(&frame.x) {
-            axes::tick(canvas, &frame, power, &tokens(10f64.powf(power)));
+        for power in round_amounts(data.resource, &frame.x) {
+            let text = short(data.resource, 10f64.powf(power));
+            axes::tick(canvas, &frame, power, &text);
         }
-        let title = "tokens per task, sent and received";
         axes::along(canvas, &frame, title, 28.0);
         canvas.line(&front(data, *frame.x.end()), Paint::Cursor, 1.5);
         put(brush, canvas, &frame, &dots, all())
@@ -251,11 +262,73 @@ fn tokens(count: f64) -> String {
     format!("{value:.places$}{unit}")
 }
 
+/// Round amounts as logarithms: of time, those of clocks.
+fn round_amounts(resource: Resource, range: &RangeInclusive<f64>) -> Vec<f64> {
+    if resource != Resource::Time {
+        return decades(range);
+    }
+    let every = |step: usize| {
+        let round = CLOCK.iter().step_by(step).map(|seconds| seconds.log10());
+        let inside = round.filter(|power| range.contains(power));
+        inside.collect::<Vec<f64>>()
+    };
+    let fitting = [1, 2, 4]
+        .map(every)
+        .into_iter()
+        .find(|powers| powers.len() <= 6);
+    fitting
+        .filter(|powers| !powers.is_empty())
+        .unwrap_or_else(|| decades(range))
+}
+
+/// "12 k", "$0.05", "20 min".
+fn short(resource: Resource, amount: f64) -> String {
+    match resource {
+        Resource::Tokens => tokens(amount),
+        Resource::Money => dollars(amount),
+        Resource::Time => time(amount),
+    }
+}
+
+fn in_full(resource: Resource, amount: f64) -> String {
+    let short = short(resource, amount);
+    match resource {
+        Resource::Tokens => format!("{short} tokens"),
+        Resource::Money | Resource::Time => short,
+    }
+}
+
+/// "$0.002", "$0.25", "$12": two digits are enough.
+fn dollars(amount: f64) -> String {
+    let places = match amount {
+        9.95.. => 0,
+        0.995.. => 1,
+        _ => (1.0 - amount.log10().floor()).clamp(0.0, 7.0) as usize,
+    };
+    let text = format!("{amount:.places$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    format!("${text}")
+}
+
+/// "30 s", "1.5 min", "20 min", "2 h".
+fn time(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s < 59.5 => (s, "s"),
+        s if s < 3_570.0 => (s / 60.0, "min"),
+        s => (s / 3_600.0, "h"),
+    };
+    let places = usize::from(value < 9.95 && (value - value.round()).abs() > 0.05);
+    format!("{value:.places$} {unit}")
+}
+
 /// Steps from one run on the front to the next, and on to the right.
 fn front(data: &Spending, end: f64) -> Vec<(f64, f64)> {
     let mut steps: Vec<(f64, f64)> = Vec::new();
     for point in data.points.iter().filter(|point| point.on_front) {
-        let x = point.tokens.log10();
+        let x = point.amount.log10();
         if let Some((_, below)) = steps.last().copied() {
             steps.push((x, below));
         }
@@ -284,6 +357,26 @@ mod tests {
     }
 
     #[test]
+    fn money_and_time_are_short() {
+        let check = |amount, expect: &str| assert_eq!(dollars(amount), expect);
+        check(0.0012, "$0.0012");
+        check(0.002, "$0.002");
+        check(0.5, "$0.5");
+        check(0.256, "$0.26");
+        check(1.0, "$1");
+        check(1.54, "$1.5");
+        check(20.0, "$20");
+        check(123.4, "$123");
+        let check = |seconds, expect: &str| assert_eq!(time(seconds), expect);
+        check(0.5, "0.5 s");
+        check(30.0, "30 s");
+        check(90.0, "1.5 min");
+        check(1_200.0, "20 min");
+        check(3_600.0, "1 h");
+        check(9_000.0, "2.5 h");
+    }
+
+    #[test]
     fn months_on_the_axis() {
         let day = |date: &str| day_number(date).unwrap() as f64;
         let check = |from, to, wanted, expect: &[&str]| {
@@ -306,6 +399,23 @@ mod tests {
             3,
             &["2022-01", "2024-01", "2026-01"],
         );
+    }
+
+    #[test]
+    fn times_on_the_axis() {
+        let check = |low: f64, high: f64, expect: &[&str]| {
+            let powers = round_amounts(Resource::Time, &(low.log10()..=high.log10()));
+            let texts: Vec<String> = powers.iter().map(|p| time(10f64.powf(*p))).collect();
+            assert_eq!(texts, expect);
+        };
+        check(900.0, 8_000.0, &["20 min", "30 min", "1 h", "2 h"]);
+        check(
+            5.0,
+            3_700.0,
+            &["5 s", "20 s", "1 min", "5 min", "20 min", "1 h"],
+        );
+        // None of them: powers of ten.
+        check(1e6, 3e6, &["278 h", "556 h"]);
     }
 
     #[test]

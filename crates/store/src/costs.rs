@@ -3,8 +3,10 @@
 use sqlx::any::AnyRow;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::agent::PriceLine;
+use swe_ci_core::step::Ending;
 use swe_ci_core::usage::{Prices, Traffic, Usage};
 use swe_ci_views::account::Actor;
+use swe_ci_views::leaderboard::Effort;
 use swe_ci_views::submission::IterationCost;
 
 use super::Store;
@@ -127,6 +129,42 @@ impl Store {
             Ok(IterationCost {
                 ms: row.read("ms")?,
                 usage: (row.read::<u64>("counted")? > 0).then_some(usage),
+            })
+        })
+        .await
+    }
+
+    /// What the scored evolutions of a run took. The times are those of the
+    /// recorded steps, all attempts included.
+    pub async fn effort_of_run(&self, run_id: &str) -> Result<Effort> {
+        let scored = Ending::ALL.into_iter().filter(|ending| ending.is_scored());
+        let scored: Vec<String> = scored.map(|e| format!("'{}'", e.name())).collect();
+        let work = "CASE WHEN s.role <> 'test' THEN s.finished_at - s.started_at - coalesce(s.waiting_ms, 0)
+                    ELSE 0 END";
+        composed(format!(
+            "SELECT CAST(coalesce(sum(CASE WHEN s.role <> 'test' THEN 1 ELSE 0 END), 0) AS BIGINT) AS steps,
+                    count(s.input_tokens) AS counted, count(s.micro_usd) AS priced,
+                    CAST(coalesce(sum(coalesce(s.input_tokens, 0) + coalesce(s.output_tokens, 0)), 0) AS BIGINT)
+                        AS tokens,
+                    CAST(coalesce(sum(s.micro_usd), 0) AS BIGINT) AS micro_usd,
+                    CAST(coalesce(sum(s.finished_at - s.started_at), 0) AS BIGINT) AS wall_ms,
+                    CAST(coalesce(sum({work}), 0) AS BIGINT) AS agent_ms
+             FROM steps s JOIN evolutions e ON e.id = s.evolution_id
+             WHERE e.run_id = $1 AND s.outcome <> '\"retried\"' AND e.ending IN ({})",
+            scored.join(", ")
+        ))
+        .with(run_id)
+        .one(&self.pool, |row| {
+            let steps: u64 = row.read("steps")?;
+            let all = |of: u64| of > 0 && of == steps;
+            let (tokens, micro_usd) = (row.read("tokens")?, row.read("micro_usd")?);
+            // A clock that was set back must not make it negative.
+            let time = |ms: i64| (steps > 0).then_some(u64::try_from(ms).unwrap_or(0));
+            Ok(Effort {
+                tokens: all(row.read("counted")?).then_some(tokens),
+                micro_usd: all(row.read("priced")?).then_some(micro_usd),
+                wall_ms: time(row.read("wall_ms")?),
+                agent_ms: time(row.read("agent_ms")?),
             })
         })
         .await

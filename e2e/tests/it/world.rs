@@ -5,7 +5,7 @@ use crate::product::Product;
 pub const WORLD: &str = include_str!("world.sql");
 
 /// Every column the leaderboard has.
-pub const ALL_COLUMNS: &str = "evoscore,zero-regression,net-zero-regression,solved,zrr,turns,mi-wins,pylint-wins,tokens,cost,findings,tasks,released,finished";
+pub const ALL_COLUMNS: &str = "evoscore,zero-regression,net-zero-regression,solved,zrr,turns,mi-wins,pylint-wins,tokens,cost,tokens-per-task,cost-per-task,tokens-per-test,cost-per-test,agent-time,wall-time,findings,tasks,released,finished";
 
 /// The id of a finished run of the world.
 pub fn run(number: u32) -> String {
@@ -125,7 +125,7 @@ pub fn pages() -> Pages {
 
 /// Each figure by itself.
 pub fn embeds() -> Pages {
-    const NAMES: [&str; 11] = [
+    const NAMES: [&str; 13] = [
         "evoscore-by-release",
         "rank-by-gamma",
         "zero-regression",
@@ -136,6 +136,8 @@ pub fn embeds() -> Pages {
         "zrr",
         "evoscore-gamma",
         "score-by-tokens",
+        "score-by-cost",
+        "score-by-time",
         "score-by-budget",
     ];
     NAMES

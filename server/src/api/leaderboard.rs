@@ -136,8 +136,9 @@ parameters! {
         unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
         /// The column to sort by, with a leading `-` for descending order: rank,
         /// model, evoscore, zero-regression, net-zero-regression, solved, zrr,
-        /// turns, mi-wins, pylint-wins, tokens, cost, findings, tasks, released,
-        /// finished.
+        /// turns, mi-wins, pylint-wins, tokens, cost, tokens-per-task,
+        /// cost-per-task, tokens-per-test, cost-per-test, agent-time, wall-time,
+        /// findings, tasks, released, finished.
         #[param(value_type = Option<String>, example = "-solved")]
         sort: Sort = {
             let must = "the name of a column, with a leading `-` for descending order";
@@ -169,7 +170,9 @@ parameters! {
         columns: Columns = {
             let must = "`none` or names of columns, separated by commas: evoscore, \
                         zero-regression, net-zero-regression, solved, zrr, turns, mi-wins, \
-                        pylint-wins, tokens, cost, findings, tasks, released, finished";
+                        pylint-wins, tokens, cost, tokens-per-task, cost-per-task, \
+                        tokens-per-test, cost-per-test, agent-time, wall-time, findings, \
+                        tasks, released, finished";
             let of_names = |text: &str| Columns::of_names(text.split(',')).ok();
             query.parse("columns", must, of_names)?.unwrap_or(Columns::ALL)
         },
@@ -201,7 +204,10 @@ pub(crate) async fn leaderboard(
 /// `_low` and `_high` of its 95 % interval; net_zero_regression_rate;
 /// mi_win_rate and pylint_win_rate with `_low` and `_high`, and with them
 /// mi_tie_rate, mi_loss_rate and mi_tasks, pylint_tie_rate, pylint_loss_rate
-/// and pylint_tasks; input_tokens and output_tokens; cost_usd; findings; tasks,
+/// and pylint_tasks; input_tokens and output_tokens; cost_usd; of the scored
+/// evolutions tokens_per_task, cost_usd_per_task, tokens_per_closed_test,
+/// cost_usd_per_closed_test, agent_seconds_per_iteration and
+/// wall_seconds_per_iteration; findings; tasks,
 /// tasks_total and tasks_blocked; release_date; finished_at. Unranked runs
 /// follow the ranking: their ranks are empty, and `unranked` says why. Unknown
 /// values are empty. Names that a spreadsheet would take for a formula begin with an

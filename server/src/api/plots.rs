@@ -25,7 +25,8 @@ pub(crate) struct FilePath {
     /// its numbers. Figures are `evoscore-by-release`, `rank-by-gamma`,
     /// `zero-regression`, `regression-correlation`, `style-wins`,
     /// `changed-lines`, `solved`, `turns`, `best-change`, `zrr`,
-    /// `evoscore-gamma`, `score-by-tokens`, `score-by-budget` and `style-trend`.
+    /// `evoscore-gamma`, `score-by-tokens`, `score-by-cost`, `score-by-time`,
+    /// `score-by-budget` and `style-trend`.
     #[param(example = "zero-regression.svg")]
     file: String,
 }

@@ -240,6 +240,30 @@ async fn cost_is_a_column() {
     let rows = app.get("/api/v1/leaderboard?split=demo&sort=-cost").await;
     let rows = rows.json();
     assert_eq!(rows["items"][0]["micro_usd"], 121_500);
+    // Of the scored evolution alone; 12 of 121 seconds its agent waited. It closed
+    // no test.
+    assert_eq!(
+        rows["items"][0]["effort"],
+        json!({
+            "tokens_per_task": 24_600.0, "usd_per_task": 0.081,
+            "tokens_per_closed_test": null, "usd_per_closed_test": null,
+            "agent_seconds_per_task": 109.0, "agent_seconds_per_iteration": 54.5,
+            "wall_seconds_per_iteration": 60.5,
+        })
+    );
+    assert!(rows["items"][1].get("effort").is_none(), "not recorded");
+    let columns = "tokens-per-task,cost-per-task,cost-per-test,agent-time,wall-time";
+    let path = format!("/?split=demo&sort=agent-time&columns={columns}");
+    let html = body(&app.get(&path).await);
+    for part in [
+        "25 k",
+        ">$0.0810<",
+        "data-label=\"Cost/test\"",
+        "54 s",
+        "1.0 min",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
     let csv = app
         .get("/api/v1/leaderboard.csv?split=demo&columns=cost&sort=-cost")
         .await;
@@ -262,7 +286,7 @@ async fn cost_is_a_column() {
     assert!(!human.contains("data-label=\"Cost\""));
     let pair = format!("/compare?runs={MODEL},{}", crate::fixture::HUMAN);
     let pair = body(&app.get(&pair).await);
-    for part in ["$0.12 a task", "no prices"] {
+    for part in ["$0.0810", "no prices"] {
         assert!(pair.contains(part), "{part}");
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::fixture::TestApp;
 
-const FIGURES: [&str; 14] = [
+const FIGURES: [&str; 16] = [
     "evoscore-by-release",
     "rank-by-gamma",
     "zero-regression",
@@ -16,6 +16,8 @@ const FIGURES: [&str; 14] = [
     "zrr",
     "evoscore-gamma",
     "score-by-tokens",
+    "score-by-cost",
+    "score-by-time",
     "score-by-budget",
     "style-trend",
 ];

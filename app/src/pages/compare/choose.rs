@@ -3,7 +3,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
-use swe_ci_views::leaderboard::Row;
+use swe_ci_views::leaderboard::{Alike, Row, Same, alike};
 
 use super::data::Comparable;
 use super::query::CompareQuery;
@@ -24,11 +24,13 @@ pub(super) fn Choose(
     let Comparable { rows, split, .. } = choice;
     let several = choice.splits.len() > 1;
     let choices = split_choices(&choice.splits, &split, compare_href);
-    let counted = rows.iter().filter(|row| row.counts_only);
-    let by_counts = counted.map(|row| &row.run_id).any(|id| ticked.contains(id));
+    let counts_only = rows.iter().filter(|row| row.counts_only);
+    let counts_only: Vec<String> = counts_only.map(|row| row.run_id.clone()).collect();
+    let by_counts = counts_only.iter().any(|id| ticked.contains(id));
+    let groups = alike(&rows);
     let body = match rows.len() {
         n @ 0..2 => Either::Left(view! { <TooFew rows=n split/> }),
-        _ => Either::Right(view! { <Form rows ticked query/> }),
+        _ => Either::Right(view! { <Form rows ticked query/><ReadyMade groups counts_only/> }),
     };
     view! {
         <PageTop
@@ -124,6 +126,34 @@ fn Form(rows: Vec<Row>, ticked: Vec<String>, query: Signal<CompareQuery>) -> imp
             })}
         </form>
     }
+}
+
+/// Links to comparisons of runs that differ in one thing.
+#[component]
+fn ReadyMade(
+    groups: Vec<Alike>,
+    /// The runs without a score in the paper's convention.
+    counts_only: Vec<String>,
+) -> impl IntoView {
+    let item = |Alike { same, run_ids }: Alike| {
+        let convention = match run_ids.iter().any(|id| counts_only.contains(id)) {
+            true => "&convention=reference",
+            false => "",
+        };
+        let href = format!("/compare?runs={}{convention}", run_ids.join(","));
+        let (name, across) = match same {
+            Same::Model(model) => (model, format!("in {} harnesses", run_ids.len())),
+            Same::Harness(harness) => (harness, format!("with {} models", run_ids.len())),
+        };
+        view! { <li><a href=href>{name}</a>" "{across}</li> }
+    };
+    (!groups.is_empty()).then(|| view! {
+        <section aria-labelledby="alike-title">
+            <h2 id="alike-title">"Runs that differ in one thing"</h2>
+            <p class="quiet">"One model across harnesses, or one harness across models: the best run of each, at most six."</p>
+            <ul>{groups.into_iter().map(item).collect_view()}</ul>
+        </section>
+    })
 }
 
 #[component]

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use swe_ci_core::uncertainty::Interval;
-use swe_ci_views::leaderboard::{Intervals, Row, Versus};
+use swe_ci_views::leaderboard::{Intervals, Rate, Row, Versus};
 
 use super::names::{Letter, Name};
 use crate::components::{MarkKey, PlainTable, ScoreBar, Term, floor_of, heading};
@@ -22,8 +22,12 @@ struct Line {
 /// Rows that appear only where a run has the data.
 const TOKENS: &str = "Tokens";
 const COST: &str = "Cost";
+const PER_TASK: &str = "Cost per task";
+const PER_TEST: &str = "Cost per closed test";
+const AGENT_TIME: &str = "Agent time";
+const WALL_TIME: &str = "Wall time";
 
-static LINES: [Line; 7] = [
+static LINES: [Line; 11] = [
     Line {
         name: "Zero regression",
         hint: "Share of tasks in which no passing test was ever broken",
@@ -53,6 +57,26 @@ static LINES: [Line; 7] = [
         name: COST,
         hint: "In US dollars, by the prices recorded with each run",
         of: cost,
+    },
+    Line {
+        name: PER_TASK,
+        hint: "US dollars, and tokens, of one evolution on average",
+        of: |row| paid(row, |r| r.usd_per_task, |r| r.tokens_per_task),
+    },
+    Line {
+        name: PER_TEST,
+        hint: "US dollars, and tokens, for each test of the gap that passes in the end",
+        of: |row| paid(row, |r| r.usd_per_closed_test, |r| r.tokens_per_closed_test),
+    },
+    Line {
+        name: AGENT_TIME,
+        hint: "Of an iteration, without waiting for the provider",
+        of: |row| time(row, |r| r.agent_seconds_per_iteration),
+    },
+    Line {
+        name: WALL_TIME,
+        hint: "Of an iteration, with waiting and tests",
+        of: |row| time(row, |r| r.wall_seconds_per_iteration),
     },
     Line {
         name: "Rank",
@@ -90,15 +114,28 @@ fn tokens(row: &Row) -> (String, String) {
     }
 }
 
-/// "$12.30", "$0.51 a task".
+/// "$12.30".
 fn cost(row: &Row) -> (String, String) {
     match row.micro_usd {
         None => ("–".to_owned(), "no prices".to_owned()),
-        Some(cost) => {
-            let each = cost / u64::from(row.tasks.max(1));
-            let each = format!("{} a task", format::dollars(each));
-            (format::dollars(cost), each)
-        }
+        Some(cost) => (format::dollars(cost), String::new()),
+    }
+}
+
+/// "$0.51", "12.3 k tokens".
+fn paid(row: &Row, usd: Rate, tokens: Rate) -> (String, String) {
+    let usd = row.took(usd).map(format::usd);
+    let tokens = row.took(tokens);
+    let tokens = tokens.map(|tokens| format!("{} tokens", about(tokens.round() as u64)));
+    let unknown = || "not recorded".to_owned();
+    (format::or_dash(usd), tokens.unwrap_or_else(unknown))
+}
+
+/// "3 min 20 s", "an iteration".
+fn time(row: &Row, rate: Rate) -> (String, String) {
+    match row.took(rate) {
+        None => ("–".to_owned(), "not recorded".to_owned()),
+        Some(seconds) => (format::seconds(seconds), "an iteration".to_owned()),
     }
 }
 
@@ -128,9 +165,13 @@ pub(super) fn Heads(versus: Versus, names: Vec<Name>) -> impl IntoView {
     let scores = columns().map(score).collect_view();
     let counted = runs.iter().any(|row| row.usage.is_some());
     let priced = runs.iter().any(|row| row.micro_usd.is_some());
+    let took = |rate: Rate| runs.iter().any(|row| row.took(rate).is_some());
     let known = LINES.iter().filter(|line| match line.name {
         TOKENS => counted,
         COST => priced,
+        PER_TASK | PER_TEST => counted || priced,
+        AGENT_TIME => took(|r| r.agent_seconds_per_iteration),
+        WALL_TIME => took(|r| r.wall_seconds_per_iteration),
         _ => true,
     });
     let lines = known.map(|line| {
@@ -212,6 +253,7 @@ mod tests {
     use swe_ci_core::metrics::{Convention, Gamma};
     use swe_ci_core::usage::Usage;
     use swe_ci_plots::fixture::leaderboard;
+    use swe_ci_views::leaderboard::EffortRates;
 
     #[test]
     fn figures_of_a_run() {
@@ -231,7 +273,19 @@ mod tests {
         check(&row, 4, "1.9 M in", "12.3 k out");
         check(&row, 5, "–", "no prices");
         (row.micro_usd, row.tasks) = (Some(12_300_000), 24);
-        check(&row, 5, "$12.30", "$0.51 a task");
+        check(&row, 5, "$12.30", "");
+        check(&row, 6, "–", "not recorded");
+        check(&row, 8, "–", "not recorded");
+        row.effort = Some(EffortRates {
+            usd_per_task: Some(0.51),
+            tokens_per_task: Some(80_833.0),
+            tokens_per_closed_test: Some(950.4),
+            agent_seconds_per_iteration: Some(200.0),
+            ..EffortRates::default()
+        });
+        check(&row, 6, "$0.51", "80.8 k tokens");
+        check(&row, 7, "–", "950 tokens");
+        check(&row, 8, "3 min 20 s", "an iteration");
         (row.tasks, row.tasks_total) = (1, 1);
         assert_eq!(task_words(&row, 0).1, "all shared");
         assert_eq!(task_words(&row, 3), ("1 of 1".into(), "3 left out".into()));

@@ -30,11 +30,9 @@ const OF_SEVERAL: [Line; 4] = [
 ];
 
 const SPREADS: [Line; 3] = [
-    ("Between repositories", |s, _| {
-        deviation(s.spread.repositories)
-    }),
-    ("Between tasks", |s, _| deviation(s.spread.tasks)),
-    ("Between samples", |s, _| deviation(s.spread.samples)),
+    ("By repository", |s, _| deviation(s.spread.repositories)),
+    ("By task", |s, _| deviation(s.spread.tasks)),
+    ("By sample", |s, _| deviation(s.spread.samples)),
 ];
 
 fn pass(

@@ -129,6 +129,12 @@ fn remedy(which: Figure) -> &'static str {
         Figure::ScoreByTokens => {
             "Harnesses that call a model count them, and imported results keep theirs."
         }
+        Figure::ScoreByCost => {
+            "A run has a cost if its endpoint had prices when it was submitted; imported results have none."
+        }
+        Figure::ScoreByTime => {
+            "Runs that this site carried out with a model have it; imported results and the human baseline do not."
+        }
         Figure::StyleWins | Figure::ChangedLines | Figure::StyleTrend => {
             "The server measures it as evolutions end, and `swe-ci rescore --style` for earlier ones; imported results come without code."
         }

@@ -82,11 +82,27 @@ pub(super) fn Cell(column: Column, row: Row, floor: f64) -> impl IntoView {
     }
 }
 
+/// What a run took, in the unit of the column.
+fn took(column: Column, row: &Row) -> Option<String> {
+    let amount = row.took(column.rate()?)?;
+    Some(match column {
+        Column::TokensPerTask | Column::TokensPerTest => format::compact(amount.round() as u64),
+        Column::AgentTime | Column::WallTime => format::brief(amount),
+        _ => format::usd(amount),
+    })
+}
+
 /// The text of a cell without an interval.
 fn plain(column: Column, row: &Row) -> String {
     match column {
         Column::Tokens => format::or_dash(row.tokens().map(format::compact)),
         Column::Cost => format::or_dash(row.micro_usd.map(format::dollars)),
+        Column::TokensPerTask
+        | Column::CostPerTask
+        | Column::TokensPerTest
+        | Column::CostPerTest
+        | Column::AgentTime
+        | Column::WallTime => format::or_dash(took(column, row)),
         Column::Findings => format::thousands(row.findings),
         Column::Tasks => tasks(row),
         Column::Released => format::or_dash(row.release_date.clone()),

@@ -14,6 +14,12 @@ pub(super) fn column(column: Column) -> &'static str {
         Column::PylintWins => "Pylint wins",
         Column::Tokens => "Tokens",
         Column::Cost => "Cost",
+        Column::TokensPerTask => "Tokens/task",
+        Column::CostPerTask => "Cost/task",
+        Column::TokensPerTest => "Tokens/test",
+        Column::CostPerTest => "Cost/test",
+        Column::AgentTime => "Agent time",
+        Column::WallTime => "Wall time",
         Column::Findings => "Findings",
         Column::Tasks => "Tasks",
         Column::Released => "Released",
@@ -25,6 +31,8 @@ pub(super) fn column(column: Column) -> &'static str {
 pub(super) fn hint(column: Column) -> &'static str {
     match column {
         Column::Model => "Sort by name",
+        Column::TokensPerTask => "Tokens of an evolution, on average",
+        Column::TokensPerTest => "All tokens for each test of the gap that passes in the end",
         Column::Released => "Release date of the model",
         Column::Finished => "End date of the run",
         _ => "",

@@ -137,13 +137,20 @@ fn PlanTable(plans: PowerPlans) -> impl IntoView {
     let rows = worst.rows.iter().map(row).collect_view();
     let present = format::count(worst.tasks, "task");
     let heads = view! {
-        <th scope="col" class="number">"Samples of each task"</th>
-        <th scope="col" class="number">{format!("Tasks, to see {} apart", format::share(DIFFERENCE))}</th>
-        <th scope="col" class="number">{format!("Smallest difference that {present} show")}</th>
+        <th scope="col" class="number">"Samples"</th>
+        <th scope="col" class="number">{format!("Tasks for {}", format::share(DIFFERENCE))}</th>
+        <th scope="col" class="number">{format!("{present} show")}</th>
     };
+    let lead = format!(
+        "To tell this run from another that varies as much, in four of five cases: the tasks that \
+         show a difference of {}, with so many samples of each, and the smallest difference that \
+         the present tasks show. The first number holds if both runs find the same tasks hard, the \
+         last if nothing of one says anything about the other. ",
+        format::share(DIFFERENCE)
+    );
     Either::Right(view! {
         <p class="quiet">
-            "To tell this run from another that varies as much, in four of five cases. The first number holds if both find the same tasks hard, the last if nothing of one run says anything about the other. "
+            {lead}
             <a href="/compare">"A comparison"</a>
             " knows of two runs which."
         </p>

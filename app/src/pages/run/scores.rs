@@ -4,7 +4,7 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::{Convention, IterationProfile};
 use swe_ci_core::uncertainty::Interval;
-use swe_ci_views::leaderboard::{Intervals, RecoveryTime, Scores};
+use swe_ci_views::leaderboard::{Intervals, Rate, RecoveryTime, Scores};
 use swe_ci_views::style::StyleMetric;
 use swe_ci_views::view::RunDetail;
 
@@ -21,7 +21,7 @@ type Figure = Result<(String, String), &'static str>;
 /// A row of the table: a name, its explanation, its value.
 type Measure = (&'static str, &'static str, fn(&Scores) -> Figure);
 
-static MEASURES: [Measure; 11] = [
+static MEASURES: [Measure; 15] = [
     (
         "EvoScore",
         "γ-weighted mean of the normalized change after each iteration, −1 to 1",
@@ -78,6 +78,26 @@ static MEASURES: [Measure; 11] = [
         "Changed lines against the oracle's",
         "Lines of source it changed for each line the oracle changed, median over solved tasks",
         lines,
+    ),
+    (
+        "Cost per task",
+        "US dollars, and tokens, of one scored evolution on average",
+        |s| paid(s, |r| r.usd_per_task, |r| r.tokens_per_task),
+    ),
+    (
+        "Cost per closed test",
+        "US dollars, and tokens, for each test that passes in the end beyond those of the base",
+        |s| paid(s, |r| r.usd_per_closed_test, |r| r.tokens_per_closed_test),
+    ),
+    (
+        "Agent time",
+        "Of an iteration, without waiting for the provider",
+        |s| time(s, |r| r.agent_seconds_per_iteration),
+    ),
+    (
+        "Wall time",
+        "Of an iteration, with waiting and tests",
+        |s| time(s, |r| r.wall_seconds_per_iteration),
     ),
 ];
 
@@ -140,6 +160,25 @@ fn lines(scores: &Scores) -> Figure {
     let ratio = scores.style.and_then(|style| style.lines_ratio);
     let ratio = ratio.ok_or(NOT_MEASURED)?;
     Ok((format!("{}×", format::decimals(ratio, 1)), String::new()))
+}
+
+/// Its dollars and tokens.
+fn paid(scores: &Scores, usd: Rate, tokens: Rate) -> Figure {
+    let rates = scores.effort.as_ref();
+    let tokens = rates.and_then(tokens).map(|tokens| tokens.round() as u64);
+    let tokens = tokens.map(|tokens| format!("{} tokens", format::compact(tokens)));
+    let usd = rates.and_then(usd).map(format::usd);
+    match (usd, tokens) {
+        (None, None) => Err("not recorded"),
+        (Some(usd), tokens) => Ok((usd, tokens.unwrap_or_default())),
+        (None, Some(tokens)) => Ok(("–".to_owned(), format!("{tokens}, no prices"))),
+    }
+}
+
+fn time(scores: &Scores, rate: Rate) -> Figure {
+    let seconds = scores.effort.as_ref().and_then(rate);
+    let seconds = seconds.ok_or("not recorded")?;
+    Ok((format::seconds(seconds), "an iteration".to_owned()))
 }
 
 /// The scores of the run, in each convention that has any.
@@ -236,7 +275,7 @@ mod tests {
     use super::*;
     use swe_ci_core::metrics::Gamma;
     use swe_ci_plots::fixture::{leaderboard, leaderboard_of};
-    use swe_ci_views::leaderboard::{LeaderboardData, UncertaintyModel};
+    use swe_ci_views::leaderboard::{EffortRates, LeaderboardData, UncertaintyModel};
     use swe_ci_views::testing::{beside, styled};
 
     fn scores(leaderboard: &LeaderboardData) -> Scores {
@@ -283,6 +322,30 @@ mod tests {
 
     fn unmeasured() -> Figure {
         Err(NOT_MEASURED)
+    }
+
+    #[test]
+    fn cost_and_time() {
+        let mut seen = scores(&leaderboard(&[("m", &[0.5])]));
+        let cost = |seen: &Scores| paid(seen, |r| r.usd_per_task, |r| r.tokens_per_task);
+        let took = |seen: &Scores| time(seen, |r| r.wall_seconds_per_iteration);
+        assert_eq!(
+            (cost(&seen), took(&seen)),
+            (Err("not recorded"), Err("not recorded"))
+        );
+        let rates = EffortRates {
+            tokens_per_task: Some(45_400.0),
+            wall_seconds_per_iteration: Some(90.0),
+            ..EffortRates::default()
+        };
+        seen.effort = Some(rates);
+        assert_eq!(cost(&seen), known("–", "45 k tokens, no prices"));
+        assert_eq!(took(&seen), known("1 min 30 s", "an iteration"));
+        seen.effort = Some(EffortRates {
+            usd_per_task: Some(0.5),
+            ..rates
+        });
+        assert_eq!(cost(&seen), known("$0.50", "45 k tokens"));
     }
 
     #[test]

@@ -4,19 +4,22 @@
 /// taken and `passed` of them succeeded. The share of the choices of `k` samples
 /// that have a success, which estimates without bias; `None` with fewer than `k`.
 pub fn pass_at(k: u32, passed: u32, of: u32) -> Option<f64> {
-    let failed = of.checked_sub(passed)?;
-    Some(1.0 - pass_hat(k, failed, of)?)
+    let failed = of.checked_sub(passed).filter(|_| k <= of)?;
+    // The first success comes after this many failures.
+    let first = |after: u32| all_of(after, failed, of) * f64::from(passed) / f64::from(of - after);
+    Some((0..k).map(first).sum())
 }
 
 /// pass^k: how probably all of `k` samples succeed. The share of the choices of
 /// `k` samples without a failure; `None` with fewer than `k`.
 pub fn pass_hat(k: u32, passed: u32, of: u32) -> Option<f64> {
-    if k > of || passed > of {
-        return None;
-    }
-    // C(passed, k) / C(of, k), a factor at a time: nothing overflows.
+    (k <= of && passed <= of).then(|| all_of(k, passed, of))
+}
+
+/// C(passed, k) / C(of, k), a factor at a time: nothing overflows.
+fn all_of(k: u32, passed: u32, of: u32) -> f64 {
     let share = |i: u32| f64::from(passed.saturating_sub(i)) / f64::from(of - i);
-    Some((0..k).map(share).product())
+    (0..k).map(share).product()
 }
 
 #[cfg(test)]
@@ -54,7 +57,7 @@ mod tests {
     #[test]
     fn by_hand() {
         // Two of three succeeded: of the pairs, one has both, none has neither.
-        assert_eq!(pass_at(2, 2, 3), Some(1.0));
+        assert!((pass_at(2, 2, 3).unwrap() - 1.0).abs() < 1e-12);
         assert!((pass_hat(2, 2, 3).unwrap() - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(pass_at(4, 2, 3), None);
         assert_eq!(pass_hat(1, 4, 3), None);

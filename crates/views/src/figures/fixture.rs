@@ -6,7 +6,7 @@ use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::usage::Usage;
 
 use super::Study;
-use crate::leaderboard::{Entry, LeaderboardData, Ranking};
+use crate::leaderboard::{Effort, Entry, LeaderboardData, Ranking};
 use crate::style::Beside;
 use crate::testing;
 
@@ -44,6 +44,12 @@ impl RunSpec {
                 ..Usage::default()
             }),
             micro_usd: None,
+            effort: Effort {
+                tokens: self.tokens,
+                micro_usd: self.tokens,
+                agent_ms: self.tokens,
+                wall_ms: self.tokens,
+            },
             ..testing::spread_run(self.model, self.tasks)
         };
         testing::styled(run, |_, _| self.styled.then(style))

@@ -10,11 +10,11 @@ mod gamma;
 mod lines;
 mod ranks;
 mod release;
+mod spending;
 mod study;
 mod style_trend;
 mod style_wins;
 mod table;
-mod tokens;
 
 use serde::{Deserialize, Serialize};
 
@@ -28,11 +28,11 @@ pub use release::{Released, Releases, day_number, releases};
 /// A figure shows the best runs, at most this many: nobody could tell more apart.
 pub const MOST_RUNS: usize = 50;
 
+pub use spending::{Resource, Spending, Spent, spending};
 pub use study::{Basis, LeftOut, Study, Subject};
 pub use style_trend::{Changes, StyleStep, StyleTrend, StyleTrends, style_trends};
 pub use style_wins::{StyleBars, StyleWins, style_wins};
 pub use table::{Cell, Column, Table};
-pub use tokens::{Spending, Spent, spending};
 
 swe_ci_core::named! {
     /// A figure, and its name in URLs: those of the paper in its order, then the
@@ -50,6 +50,8 @@ swe_ci_core::named! {
         Zrr = "zrr",
         EvoscoreGamma = "evoscore-gamma",
         ScoreByTokens = "score-by-tokens",
+        ScoreByCost = "score-by-cost",
+        ScoreByTime = "score-by-time",
         ScoreByBudget = "score-by-budget",
         StyleTrend = "style-trend",
     }
@@ -88,6 +90,8 @@ impl Figure {
             Self::Zrr => "Solved without a regression",
             Self::EvoscoreGamma => "EvoScore against γ",
             Self::ScoreByTokens => "EvoScore against tokens",
+            Self::ScoreByCost => "EvoScore against money",
+            Self::ScoreByTime => "EvoScore against the agents' time",
             Self::ScoreByBudget => "EvoScore by iterations",
             Self::StyleTrend => "Does code style decay?",
         }
@@ -129,8 +133,11 @@ impl Figure {
             Self::EvoscoreGamma => {
                 "Further right, later iterations weigh more: a line that falls belongs to a run whose code gets harder to change, one that rises catches up, and where lines cross, the ranking depends on what you value."
             }
-            Self::ScoreByTokens => {
+            Self::ScoreByTokens | Self::ScoreByCost => {
                 "Further left costs less, further up scores better; no run beats those on the front in both."
+            }
+            Self::ScoreByTime => {
+                "Further left the agents of a task are done sooner, not counting waits for the provider; further up scores better, and no run beats those on the front in both."
             }
             Self::ScoreByBudget => {
                 "EvoScore if only the first iterations counted, up to this number: where lines cross, the order depends on how long an agent may work."
@@ -147,6 +154,8 @@ impl Figure {
             Self::EvoscoreByRelease => "No scored run has a release date",
             Self::RegressionCorrelation => "Too few iterations have regressions to compare",
             Self::ScoreByTokens => "No scored run has its tokens counted",
+            Self::ScoreByCost => "No scored run has its cost recorded",
+            Self::ScoreByTime => "No scored run has the time of its agents recorded",
             Self::StyleWins | Self::ChangedLines => "No solved task has its code style measured",
             Self::StyleTrend => "No evolution has its code style measured",
             _ => "No run has a score yet",
@@ -167,6 +176,8 @@ impl Figure {
                 | Self::RankByGamma
                 | Self::EvoscoreGamma
                 | Self::ScoreByTokens
+                | Self::ScoreByCost
+                | Self::ScoreByTime
                 | Self::ScoreByBudget
         )
     }
@@ -184,7 +195,9 @@ impl Figure {
             Self::BestChange => Data::Lines(best_change(study)),
             Self::Zrr => Data::Bars(Bars::new(study, Measure::Zrr)),
             Self::EvoscoreGamma => Data::Curves(curves(study)),
-            Self::ScoreByTokens => Data::Spending(spending(study)),
+            Self::ScoreByTokens => Data::Spending(spending(study, Resource::Tokens)),
+            Self::ScoreByCost => Data::Spending(spending(study, Resource::Money)),
+            Self::ScoreByTime => Data::Spending(spending(study, Resource::Time)),
             Self::ScoreByBudget => Data::Lines(budget(study)),
             Self::StyleTrend => Data::StyleTrends(style_trends(study)),
         }

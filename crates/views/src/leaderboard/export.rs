@@ -82,6 +82,12 @@ fn heads(column: Column) -> Vec<&'static str> {
         }
         Column::Tokens => "input_tokens,output_tokens",
         Column::Cost => "cost_usd",
+        Column::TokensPerTask => "tokens_per_task",
+        Column::CostPerTask => "cost_usd_per_task",
+        Column::TokensPerTest => "tokens_per_closed_test",
+        Column::CostPerTest => "cost_usd_per_closed_test",
+        Column::AgentTime => "agent_seconds_per_iteration",
+        Column::WallTime => "wall_seconds_per_iteration",
         Column::Findings => "findings",
         Column::Tasks => "tasks,tasks_total,tasks_blocked",
         Column::Released => "release_date",
@@ -113,6 +119,12 @@ fn cells(column: Column, row: &Row) -> Vec<String> {
             or_empty(row.usage.map(|u| u.output_tokens)),
         ],
         Column::Cost => vec![or_empty(row.micro_usd.map(dollars))],
+        Column::TokensPerTask
+        | Column::CostPerTask
+        | Column::TokensPerTest
+        | Column::CostPerTest
+        | Column::AgentTime
+        | Column::WallTime => vec![or_empty(column.rate().and_then(|rate| row.took(rate)))],
         Column::Findings => vec![row.findings.to_string()],
         Column::Tasks => vec![
             row.tasks.to_string(),

@@ -4,8 +4,10 @@
 
 pub mod export;
 
+mod alike;
 mod board;
 mod comparison;
+mod effort;
 mod featured;
 mod matrix;
 mod ranking;
@@ -26,10 +28,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use alike::{Alike, Same, alike};
 pub use board::Board;
 pub use comparison::{
     Course, Incomparable, Loss, Pair, SharedResult, SharedTask, TaskCourses, Versus,
 };
+pub use effort::{Effort, EffortRates, Rate};
 pub use featured::{featured, leader};
 pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
 pub use ranking::Ranking;
@@ -129,6 +133,8 @@ pub struct Entry {
     /// Their cost in millionths of a US dollar; absent unless it is known for
     /// all of them.
     pub micro_usd: Option<u64>,
+    /// What its scored evolutions took.
+    pub effort: Effort,
     /// Iterations with integrity findings.
     pub findings: u32,
     /// N: shorter evolutions are padded to it.

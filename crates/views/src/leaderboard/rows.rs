@@ -12,7 +12,7 @@ use swe_ci_core::uncertainty::{Interval, RankInterval};
 use swe_ci_core::usage::Usage;
 
 use super::style::{StyleIntervals, StyleRates, WinIntervals, WinRates};
-use super::{Entry, LeaderboardData, ScoredTask};
+use super::{EffortRates, Entry, LeaderboardData, Rate, ScoredTask};
 use crate::count;
 use crate::style::StyleMetric;
 use crate::verification::Mark;
@@ -76,6 +76,9 @@ pub struct Row {
     /// Their cost in millionths of a US dollar; absent unless it is known for
     /// all of them.
     pub micro_usd: Option<u64>,
+    /// What its scored evolutions took on average; absent when nothing is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<EffortRates>,
     /// Iterations with integrity findings.
     pub findings: u32,
     /// The end of the run, RFC 3339; absent while it is not over.
@@ -89,6 +92,11 @@ impl Row {
     /// The comparison of its code with the oracle's; `None` when not measured.
     pub fn wins(&self, metric: StyleMetric) -> Option<WinRates> {
         self.style.and_then(|style| style.of(metric))
+    }
+
+    /// A rate of what it took, if it is known.
+    pub fn took(&self, rate: Rate) -> Option<f64> {
+        self.effort.as_ref().and_then(rate)
     }
 
     /// Input and output tokens, if they were counted.
@@ -251,6 +259,7 @@ impl Entry {
             style: self.style(convention),
             usage: self.usage,
             micro_usd: self.micro_usd,
+            effort: self.effort_rates(convention),
             findings: self.findings,
             finished_at: self.finished_at.clone(),
             intervals: None,

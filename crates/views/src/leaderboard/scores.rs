@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma, Profile, Recovery, mean};
 use swe_ci_core::task::TaskId;
 
-use super::{Entry, Intervals, LeaderboardData, Samples, StyleRates, UncertaintyModel};
+use super::{
+    EffortRates, Entry, Intervals, LeaderboardData, Samples, StyleRates, UncertaintyModel,
+};
 
 use crate::count;
 
@@ -32,6 +34,9 @@ pub struct Scores {
     /// task is solved and measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<StyleRates>,
+    /// What its scored evolutions took on average; absent when nothing is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<EffortRates>,
     /// 95 % intervals; absent with tasks of fewer than two repositories.
     pub intervals: Option<Intervals>,
     /// What its samples of each task say; absent without a scored evolution.
@@ -124,6 +129,7 @@ impl Entry {
             zrr: row.as_ref().map(|r| r.zrr),
             average_turns: row.as_ref().map(|r| r.average_turns),
             style: self.style(convention),
+            effort: row.as_ref().and_then(|r| r.effort),
             intervals: None,
             samples: None,
             profile: self.profile(convention),

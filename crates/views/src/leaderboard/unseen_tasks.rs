@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Entry, LeaderboardData};
+use super::{Effort, Entry, LeaderboardData};
 
 /// A leaderboard with only the tasks younger than the models, and the
 /// omissions.
@@ -79,6 +79,7 @@ impl Entry {
             tasks: Arc::new(tasks.cloned().collect()),
             usage: None,
             micro_usd: None,
+            effort: Effort::default(),
             ..self.clone()
         }
     }

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::run::Kind;
 
-use super::Row;
+use super::{Rate, Row};
 use crate::style::StyleMetric;
 use crate::verification::Mark;
 use crate::{has_words, missing_last};
@@ -36,6 +36,14 @@ swe_ci_core::named! {
         PylintWins = "pylint-wins",
         Tokens = "tokens",
         Cost = "cost",
+        TokensPerTask = "tokens-per-task",
+        CostPerTask = "cost-per-task",
+        /// Of each test that it closed.
+        TokensPerTest = "tokens-per-test",
+        CostPerTest = "cost-per-test",
+        /// Of each iteration.
+        AgentTime = "agent-time",
+        WallTime = "wall-time",
         Findings = "findings",
         Tasks = "tasks",
         Released = "released",
@@ -49,10 +57,24 @@ impl Column {
     }
 
     fn largest_first(self) -> bool {
-        !matches!(
+        let smallest = matches!(
             self,
             Self::Rank | Self::Model | Self::Turns | Self::Findings
-        )
+        );
+        !smallest && self.rate().is_none()
+    }
+
+    /// The rate of what a run took that this column shows.
+    pub fn rate(self) -> Option<Rate> {
+        Some(match self {
+            Self::TokensPerTask => |rates| rates.tokens_per_task,
+            Self::CostPerTask => |rates| rates.usd_per_task,
+            Self::TokensPerTest => |rates| rates.tokens_per_closed_test,
+            Self::CostPerTest => |rates| rates.usd_per_closed_test,
+            Self::AgentTime => |rates| rates.agent_seconds_per_iteration,
+            Self::WallTime => |rates| rates.wall_seconds_per_iteration,
+            _ => return None,
+        })
     }
 
     /// Compares two rows by this column; rows without a value always come
@@ -87,6 +109,15 @@ impl Column {
             Self::Tasks => directed(a.tasks.cmp(&b.tasks)),
             Self::Released => times(|row| row.release_date.as_ref()),
             Self::Finished => times(|row| row.finished_at.as_ref()),
+            Self::TokensPerTask
+            | Self::CostPerTask
+            | Self::TokensPerTest
+            | Self::CostPerTest
+            | Self::AgentTime
+            | Self::WallTime => {
+                let rate = |row: &Row| row.took(self.rate()?);
+                missing_last(rate(a), rate(b), |a, b| directed(a.total_cmp(&b)))
+            }
         }
     }
 }
@@ -268,7 +299,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::leaderboard::{StyleRates, WinRates};
+    use crate::leaderboard::{EffortRates, StyleRates, WinRates};
     use crate::testing::{entry, leaderboard};
     use swe_ci_core::metrics::{Convention, Gamma};
     use swe_ci_core::usage::Usage;
@@ -289,6 +320,12 @@ mod tests {
         });
         rows[1].micro_usd = Some(9);
         rows[2].micro_usd = Some(10);
+        for (row, dollars) in [(1, 0.5), (2, 2.0)] {
+            rows[row].effort = Some(EffortRates {
+                usd_per_task: Some(dollars),
+                ..EffortRates::default()
+            });
+        }
         for (row, win) in [(1, 0.25), (2, 0.75)] {
             let rates = WinRates {
                 tasks: 4,
@@ -360,6 +397,10 @@ mod tests {
         check("cost", "Cab");
         check("-cost", "aCb");
         check("zrr", "bCa");
+        // Of a and C the cost of a task is known.
+        check("cost-per-task", "Cab");
+        check("-cost-per-task", "aCb");
+        check("wall-time", "bCa");
         check("mi-wins", "Cab");
         check("-mi-wins", "aCb");
         check("pylint-wins", "bCa");
@@ -378,6 +419,10 @@ mod tests {
         assert_eq!(sort.to_string(), "-solved");
         assert_eq!(sort.toggled(Column::Solved).to_string(), "solved");
         assert_eq!(sort.toggled(Column::Turns).to_string(), "turns");
+        assert_eq!(
+            sort.toggled(Column::CostPerTest).to_string(),
+            "cost-per-test"
+        );
         assert_eq!(sort.toggled(Column::Rank), Sort::default());
     }
 
@@ -395,7 +440,7 @@ mod tests {
         let default = "evoscore,zero-regression,solved,turns,tasks";
         assert_eq!(Columns::default().to_string(), default);
         assert!(Columns::NONE.has(Column::Model) && !Columns::NONE.has(Column::Turns));
-        assert_eq!(Columns::ALL.shown().count(), 14);
+        assert_eq!(Columns::ALL.shown().count(), 20);
         for column in Column::ALL {
             assert_eq!(Column::from_name(column.name()), Some(column));
         }

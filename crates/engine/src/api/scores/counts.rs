@@ -7,12 +7,12 @@ use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 use swe_ci_base::error::Result;
 use swe_ci_core::metrics::{Convention, Series, Verdict};
-use swe_ci_core::run::Progress;
+use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::Usage;
 use swe_ci_store::{EvolutionRow, LeaderboardRun};
-use swe_ci_views::leaderboard::Sample;
+use swe_ci_views::leaderboard::{Effort, Sample};
 use swe_ci_views::style::EvolutionStyle;
 
 use crate::api::runs::by_evolution;
@@ -21,7 +21,7 @@ use crate::{Engine, as_u32};
 
 /// Of the stored counts. Raise it when [`RunCounts`] or how they are counted
 /// changes; another method of measuring style changes it too.
-pub(super) const FORMAT: u32 = 3_000 + METHOD;
+pub(super) const FORMAT: u32 = 4_000 + METHOD;
 
 /// The counted results of a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ pub(super) struct RunCounts {
     /// The model usage of all its evolutions; absent when not counted.
     pub usage: Option<Usage>,
     pub micro_usd: Option<u64>,
+    /// What its scored evolutions took.
+    pub effort: Effort,
     /// Iterations with integrity findings.
     pub findings: u32,
     /// Tested iterations of all its evolutions, scored or not.
@@ -77,6 +79,20 @@ impl Engine {
         Ok(counts)
     }
 
+    /// What the scored evolutions of a run took. Elsewhere nobody took the time, and
+    /// the replay of a history is not the work of its authors.
+    async fn effort(&self, run: &LeaderboardRun) -> Result<Effort> {
+        let effort = self.store.effort_of_run(&run.run_id).await?;
+        Ok(match run.config.kind {
+            Kind::Measured => effort,
+            Kind::Human | Kind::Imported => Effort {
+                wall_ms: None,
+                agent_ms: None,
+                ..effort
+            },
+        })
+    }
+
     async fn count_rows(&self, run: &LeaderboardRun) -> Result<RunCounts> {
         let run_id = &run.run_id;
         let mut verdicts = by_evolution(self.store.verdicts_of_run(run_id).await?);
@@ -107,6 +123,7 @@ impl Engine {
         Ok(RunCounts {
             usage: totals.usage(),
             micro_usd: totals.micro_usd(),
+            effort: self.effort(run).await?,
             findings: totals.findings,
             iterations: as_u32(iterations),
             tasks: tasks.into_values().collect(),

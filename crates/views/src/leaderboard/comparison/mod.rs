@@ -7,6 +7,7 @@ mod style;
 use serde::{Deserialize, Serialize};
 
 pub use refusal::Incomparable;
+pub(super) use refusal::MAX_RUNS;
 pub use shared_tasks::{SharedResult, SharedTask};
 
 use super::{Board, Entry, LeaderboardData, Row, Samples, StyleRates, UncertaintyModel};

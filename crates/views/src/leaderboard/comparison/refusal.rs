@@ -5,7 +5,7 @@ use swe_ci_core::task::TaskId;
 /// The number of runs in a comparison: with more, there are too many pairs to
 /// read, and one in twenty of them differs by chance.
 const MIN_RUNS: usize = 2;
-const MAX_RUNS: usize = 6;
+pub(crate) const MAX_RUNS: usize = 6;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Incomparable {

@@ -1,0 +1,198 @@
+//! EvoScore against what a task takes: tokens, money or time. Not in the paper.
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::uncertainty::Interval;
+
+use super::{Cell, Column, LeftOut, Study, Subject, Table};
+use crate::leaderboard::{EffortRates, Row};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Resource {
+    /// Sent and received.
+    Tokens,
+    /// US dollars.
+    Money,
+    /// Seconds of the agents, without waiting for the provider.
+    Time,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spending {
+    pub resource: Resource,
+    /// From the least to the most.
+    pub points: Vec<Spent>,
+    pub left_out: LeftOut,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    pub run: Subject,
+    /// Of the resource, the mean over the scored evolutions; above 0.
+    pub amount: f64,
+    pub evoscore: f64,
+    pub interval: Option<Interval>,
+    /// No other run has both less of it and a better score.
+    pub on_front: bool,
+}
+
+impl Resource {
+    /// Its name in CSV, and its title.
+    fn name(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Tokens => ("tokens_per_task", "Tokens per task"),
+            Self::Money => ("usd_per_task", "US dollars per task"),
+            Self::Time => ("agent_seconds_per_task", "Seconds of the agents per task"),
+        }
+    }
+
+    fn unknown(self) -> &'static str {
+        match self {
+            Self::Tokens => "their tokens were not counted",
+            Self::Money => "their cost is not recorded, or nothing",
+            Self::Time => "the time of their agents is not recorded",
+        }
+    }
+
+    fn places(self) -> usize {
+        match self {
+            Self::Tokens => 0,
+            Self::Money => 4,
+            Self::Time => 1,
+        }
+    }
+
+    fn of(self, rates: &EffortRates) -> Option<f64> {
+        match self {
+            Self::Tokens => rates.tokens_per_task,
+            Self::Money => rates.usd_per_task,
+            Self::Time => rates.agent_seconds_per_task,
+        }
+    }
+}
+
+pub fn spending(study: &Study, resource: Resource) -> Spending {
+    let of = |row: &Row| resource.of(row.effort.as_ref()?);
+    let (mut points, left_out) = study.each(resource.unknown(), |run, _, row| {
+        let amount = of(row).filter(|amount| *amount > 0.0)?;
+        Some(Spent {
+            run,
+            amount,
+            evoscore: row.evoscore,
+            interval: row.intervals.map(|i| i.evoscore),
+            on_front: false,
+        })
+    });
+    points.sort_by(|a, b| {
+        let cheaper = a.amount.total_cmp(&b.amount);
+        cheaper.then_with(|| b.evoscore.total_cmp(&a.evoscore))
+    });
+    let mut best = f64::NEG_INFINITY;
+    for point in &mut points {
+        point.on_front = point.evoscore > best;
+        best = best.max(point.evoscore);
+    }
+    Spending {
+        resource,
+        points,
+        left_out,
+    }
+}
+
+impl Spending {
+    pub(super) fn table(&self) -> Table {
+        let (name, title) = self.resource.name();
+        let [score, low, high] = Column::with_interval("evoscore", "EvoScore");
+        let amount = Column::new(name, title);
+        let on_front = Column::new("on_front", "On the front");
+        let rows = self.points.iter().map(|point| {
+            let [score, low, high] = Cell::with_interval(Some(point.evoscore), point.interval, 3);
+            let amount = Cell::number(Some(point.amount), self.resource.places());
+            let on_front = if point.on_front { "yes" } else { "no" };
+            let on_front = Cell::Text(on_front.to_owned());
+            (&point.run, [amount, score, low, high, on_front])
+        });
+        Table::of_runs([amount, score, low, high, on_front], rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{RunSpec, leaderboard, with_study};
+    use super::*;
+    use crate::leaderboard::{Effort, LeaderboardData};
+
+    fn board() -> LeaderboardData {
+        let run = |model, tokens, score: &'static [&'static [f64]]| RunSpec {
+            tokens,
+            ..RunSpec::new(model, score)
+        };
+        leaderboard(&[
+            run("dear and good", Some(9_000), &[&[0.8], &[0.8]]),
+            run("cheap", Some(1_000), &[&[0.4], &[0.4]]),
+            run("dear and bad", Some(8_000), &[&[0.3], &[0.3]]),
+            run("silent", None, &[&[0.9], &[0.9]]),
+            run("nothing", Some(0), &[&[0.9], &[0.9]]),
+        ])
+    }
+
+    #[test]
+    fn by_hand() {
+        with_study(&board(), 1.0, |study| {
+            let data = spending(study, Resource::Tokens);
+            let points: Vec<(&str, f64, bool)> = data
+                .points
+                .iter()
+                .map(|p| (p.run.model.as_str(), p.amount, p.on_front))
+                .collect();
+            // Two tasks each, so half of the total.
+            assert_eq!(
+                points,
+                [
+                    ("cheap", 500.0, true),
+                    ("dear and bad", 4_000.0, false),
+                    ("dear and good", 4_500.0, true)
+                ]
+            );
+            assert_eq!(data.left_out.models, ["nothing", "silent"]);
+        });
+    }
+
+    /// Each resource has a front of its own.
+    #[test]
+    fn money_and_time() {
+        let mut board = board();
+        for entry in &mut board.entries {
+            entry.effort = Effort::default();
+        }
+        for (entry, (micro_usd, agent_ms)) in board
+            .entries
+            .iter_mut()
+            .zip([(4_000_000, 10_000), (2_000_000, 60_000)])
+        {
+            entry.effort = Effort {
+                micro_usd: Some(micro_usd),
+                agent_ms: Some(agent_ms),
+                ..Effort::default()
+            };
+        }
+        with_study(&board, 1.0, |study| {
+            let points = |resource| {
+                let data = spending(study, resource);
+                let points = data.points.into_iter();
+                let points = points.map(|p| (p.run.model, p.amount, p.on_front));
+                points.collect::<Vec<_>>()
+            };
+            let [good, cheap] = ["dear and good", "cheap"].map(str::to_owned);
+            assert_eq!(
+                points(Resource::Money),
+                [(cheap.clone(), 1.0, true), (good.clone(), 2.0, true)]
+            );
+            assert_eq!(
+                points(Resource::Time),
+                [(good, 5.0, true), (cheap, 30.0, false)]
+            );
+            let csv = spending(study, Resource::Money).table().csv();
+            assert!(csv.contains("usd_per_task,evoscore"), "{csv}");
+        });
+    }
+}
