@@ -125,7 +125,7 @@ pub fn pages() -> Pages {
 
 /// Each figure by itself.
 pub fn embeds() -> Pages {
-    const NAMES: [&str; 13] = [
+    const NAMES: [&str; 11] = [
         "evoscore-by-release",
         "rank-by-gamma",
         "zero-regression",
@@ -136,8 +136,6 @@ pub fn embeds() -> Pages {
         "zrr",
         "evoscore-gamma",
         "score-by-tokens",
-        "score-by-cost",
-        "score-by-time",
         "score-by-budget",
     ];
     NAMES
