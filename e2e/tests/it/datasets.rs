@@ -55,6 +55,7 @@ async fn a_plan_leads_to_a_split() {
 
     open(&browser, &product, "/datasets/new").await;
     let mut wrong = looked_at(&browser, "new-dataset").await;
+    a_mistake_is_pointed_at(&browser).await;
     let plan = format!(
         "split = 'mine'\\n[[source]]\\ngit = '{}'\\nbranch = 'main'\\n[collect]\\nmin_age_years = 0.1\\nlicences = 'any'\\n\
          [spans]\\nmin_modified_lines = 10\\nmin_source_lines = 10\\n[filter]\\nmin_gap = 1\\nrepeats = 1",
@@ -138,4 +139,29 @@ async fn a_plan_leads_to_a_split() {
     wrong.extend(browser.complaints().await);
     browser.close().await;
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// The message of the parser keeps its lines, in letters of one width: its caret
+/// stands below the mistake.
+async fn a_mistake_is_pointed_at(browser: &Browser) {
+    browser
+        .eval("document.getElementById('field-plan').value = \"split = 'mine'\\nnonsense = =\"")
+        .await;
+    press(browser, "Begin").await;
+    browser.hydrated().await;
+    let problem = browser.text("#field-plan-problem").await;
+    let lines: Vec<&str> = problem.lines().collect();
+    let mistake = lines.iter().position(|line| line.contains("nonsense = ="));
+    let mistake = mistake.unwrap_or_else(|| panic!("the line is not shown: {problem}"));
+    let caret = lines.get(mistake + 1).and_then(|line| line.find('^'));
+    assert_eq!(caret, lines[mistake].rfind('='), "{problem}");
+    let font = "return getComputedStyle(document.querySelector('#field-plan-problem')).fontFamily";
+    let font = browser.eval(font).await;
+    assert!(font.as_str().unwrap().contains("mono"), "{font}");
+    // The console says that the answer was a refusal, and nothing else.
+    let complaints = browser.complaints().await;
+    let refusal =
+        "/datasets/new - Failed to load resource: the server responded with a status of 4";
+    let of_refusal = |complaint: &String| complaint.contains(refusal);
+    assert!(complaints.iter().all(of_refusal), "{complaints:?}");
 }
