@@ -32,7 +32,7 @@ fn each(samples: u32) -> String {
     format!("{} each", format::count(samples, "sample"))
 }
 
-/// What the tasks that there are can show.
+/// The difference that the present tasks can show.
 fn present(plan: &PowerPlan) -> String {
     let tasks = match plan.tasks {
         1 => "The present task".to_owned(),

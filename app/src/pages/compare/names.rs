@@ -47,6 +47,15 @@ pub(super) fn Letter(letter: char, series: usize) -> impl IntoView {
     view! { <span class="letter" data-series=series>{letter.to_string()}</span> }
 }
 
+/// The heads of a table with a column for each run.
+pub(super) fn heads(names: Vec<Name>) -> AnyView {
+    let head = |name: Name| {
+        view! { <th scope="col"><Letter letter=name.letter series=name.series/>" "{name.model}</th> }
+    };
+    let heads = names.into_iter().map(head).collect_view();
+    view! { <td></td>{heads} }.into_any()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

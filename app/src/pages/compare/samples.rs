@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::leaderboard::{PassesOf, Samples};
 
-use super::names::{Letter, Name};
+use super::names::{Name, heads};
 use super::run_columns::figure_cell;
 use crate::components::{PlainTable, Term};
 use crate::format;
@@ -57,11 +57,7 @@ fn common(samples: &[Samples]) -> u32 {
 
 #[component]
 pub(super) fn SamplesOfRuns(samples: Vec<Samples>, names: Vec<Name>) -> impl IntoView {
-    let head = |name: Name| {
-        view! { <th scope="col"><Letter letter=name.letter series=name.series/>" "{name.model}</th> }
-    };
-    let heads = names.into_iter().map(head).collect_view();
-    let heads = view! { <td></td>{heads} }.into_any();
+    let heads = heads(names);
     let k = common(&samples);
     let lines = OF_SEVERAL.iter().filter(|_| k > 1).chain(&SPREADS);
     let line = |(name, of): &Line| {

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use swe_ci_views::leaderboard::{StyleRates, WinRates};
 use swe_ci_views::style::StyleMetric;
 
-use super::names::{Letter, Name};
+use super::names::{Name, heads};
 use super::run_columns::figure_cell;
 use crate::components::{PlainTable, Term};
 use crate::format;
@@ -41,11 +41,7 @@ fn wins(rates: WinRates) -> (String, String) {
 /// Empty where no task is measured in all runs.
 #[component]
 pub(super) fn Style(style: Vec<StyleRates>, names: Vec<Name>) -> impl IntoView {
-    let head = |name: Name| {
-        view! { <th scope="col"><Letter letter=name.letter series=name.series/>" "{name.model}</th> }
-    };
-    let heads = names.into_iter().map(head).collect_view();
-    let heads = view! { <td></td>{heads} }.into_any();
+    let heads = heads(names);
     let is_known = |(.., of): &&Line| style.iter().any(|rates| of(rates).is_some());
     let known = LINES.iter().filter(is_known);
     let lines = known.map(|(name, word, of)| {

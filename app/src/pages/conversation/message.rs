@@ -15,7 +15,7 @@ use crate::{format, labels};
 #[component]
 pub(super) fn MessageView(
     message: Message,
-    /// What its calls gave.
+    /// The results of its calls.
     results: Results,
     q: StoredValue<String>,
 ) -> impl IntoView {

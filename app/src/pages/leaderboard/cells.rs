@@ -82,7 +82,7 @@ pub(super) fn Cell(column: Column, row: Row, floor: f64) -> impl IntoView {
     }
 }
 
-/// What a run took, in the unit of the column.
+/// The effort of a run, in the unit of the column.
 fn took(column: Column, row: &Row) -> Option<String> {
     let amount = row.took(column.rate()?)?;
     Some(match column {

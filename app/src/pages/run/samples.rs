@@ -1,4 +1,4 @@
-//! What the samples of a run say: how probably some or all succeed, how much they
+//! The samples of a run: how probably some or all succeed, how much they
 //! vary, and how many it takes to tell two runs apart.
 
 use leptos::either::Either;

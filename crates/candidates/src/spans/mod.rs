@@ -36,7 +36,7 @@ pub struct SpanRules {
     pub min_source_lines: usize,
     /// Commits after the base up to the target. The paper states no minimum.
     pub min_commits: usize,
-    /// What stays the same from base to target.
+    /// The dependencies that stay the same from base to target.
     pub unchanged: Unchanged,
     /// Only commits from this day on, for tasks that are newer than the models.
     pub since: Option<Date>,
@@ -51,7 +51,7 @@ pub enum Unchanged {
     Locked,
     /// Everything but lock files.
     Declared,
-    /// What the project needs when it is used: its dependencies and its Python.
+    /// Needed when the project is used: its dependencies and its Python.
     /// Tools of tests and developers may change; the target's are used.
     Runtime,
 }

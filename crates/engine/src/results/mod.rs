@@ -95,13 +95,13 @@ fn read(layout: Layout, root: &Path, metadata: &Path, detail: Detail) -> Result<
         Err(Unread::Refused(why)) => return Err(Error::Invalid(why)),
         Err(Unread::Missing) => return Err(Error::not_found("folder", root.display())),
     };
-    let mut of_task = |line: TaskLine| {
+    let mut with_folders = Vec::new();
+    for line in lines {
         let own = folders.remove(line.task_id.as_str()).unwrap_or_default();
-        (line, own)
-    };
-    let lines: Vec<_> = lines.into_iter().map(&mut of_task).collect();
+        with_folders.push((line, own));
+    }
     // Parsing takes nearly all the time, and a task knows nothing of the others.
-    let (tasks, digests): (_, Vec<String>) = side_by_side(lines, |(line, own)| {
+    let (tasks, digests): (_, Vec<String>) = side_by_side(with_folders, |(line, own)| {
         let mut folder = folder.unread();
         let samples = match layout {
             Layout::Reference => vec![reference::find(&mut folder, &line.task_id, detail)],

@@ -57,6 +57,23 @@ pub(super) fn imported(digest: &str, passes: &[u32]) -> ImportedRun {
     }
 }
 
+/// More rows than one statement takes: all of them, in order.
+#[tokio::test]
+async fn long_evolutions_are_imported_whole() {
+    on_both(async |store| {
+        let mut run = imported("d", &[7; 1_000]);
+        let steps = (1..=1_000).map(|n| step(n, Role::Architect, StepOutcome::Done));
+        run.evolutions[0].steps = steps.collect();
+        let (id, _) = store.put_import(&run).await.unwrap();
+        let evolution = &store.evolutions_of_run(&id).await.unwrap()[0];
+        let steps = store.steps(&evolution.id).await.unwrap();
+        assert!(steps.iter().map(|step| step.iteration).eq(1..=1_000));
+        let iterations = store.iterations(&evolution.id).await.unwrap();
+        assert!(iterations.iter().map(|row| row.iteration).eq(1..=1_000));
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn repeated_imports_make_one_run() {
     on_both(async |store| {

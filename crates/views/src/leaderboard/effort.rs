@@ -1,5 +1,5 @@
-//! What a run took: tokens, money and time, for each task, each test it closed and
-//! each iteration.
+//! The effort of a run: tokens, money and time, for each task, each test it closed
+//! and each iteration.
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Series};
