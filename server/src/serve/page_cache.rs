@@ -32,8 +32,8 @@ const MAX_RESPONSES: usize = 4_096;
 /// The largest response to cache.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Beginnings of paths whose responses depend only on the data. The page of a run
-/// also shows running steps and is rendered for each request.
+/// Beginnings of paths whose responses depend only on the data. Those of runs do
+/// when the run is over: see [`run_of`].
 const CACHED_PATHS: &[&str] = &[
     "/figures",
     "/compare",
@@ -90,6 +90,21 @@ impl PageCache {
             responses: Arc::new(Cache::with_weighter(MAX_RESPONSES, CAPACITY, Size)),
         }
     }
+
+    /// The state of the data if the response at this path depends on nothing else.
+    /// `None` also without a database: the handler's own error is the most useful.
+    async fn state_of_data(&self, path: &str) -> Option<i64> {
+        let is_cached = match run_of(path) {
+            // Asked for each request, before the cache: a run that is hidden now
+            // never comes from it.
+            Some(run) => self.engine.is_settled(run).await.ok()?,
+            None => is_cached(path),
+        };
+        match is_cached {
+            true => self.engine.changes().await.ok(),
+            false => None,
+        }
+    }
 }
 
 /// Returns a cached response, or caches the handler's.
@@ -102,12 +117,10 @@ pub(super) async fn serve_cached(
     let visits = actor(request.extensions()) == Actor::Visitor;
     // Pages without their scripts are for the minutes of a first build.
     let visits = visits && cache.site.has_scripts();
-    if !visits || request.method() != Method::GET || !is_cached(request.uri().path()) {
+    if !visits || request.method() != Method::GET {
         return next.run(request).await;
     }
-    // Without a database the state of the data is unknown; the handler's own
-    // error is the most useful.
-    let Ok(changes) = cache.engine.changes().await else {
+    let Some(changes) = cache.state_of_data(request.uri().path()).await else {
         return next.run(request).await;
     };
     let request_headers = request.headers().clone();
@@ -132,8 +145,16 @@ pub(super) async fn serve_cached(
     }
 }
 
+/// The run that a page shows. The server reads recordings when somebody first
+/// asks for trajectories, so these pages change without the data.
+fn run_of(path: &str) -> Option<&str> {
+    let mut parts = path.strip_prefix("/runs/")?.split('/');
+    let run = parts.next()?;
+    let grows = matches!(parts.next(), Some("trajectories" | "search"));
+    (!grows).then_some(run)
+}
+
 fn is_cached(path: &str) -> bool {
-    // The list of runs is, its entries are not.
     matches!(path, "/" | "/runs") || CACHED_PATHS.iter().any(|start| path.starts_with(start))
 }
 
@@ -417,6 +438,17 @@ mod tests {
         }
         for path in ["/runs/x", "/api/v1/runs", "/pkg/x.js", "/health/ready"] {
             assert!(!is_cached(path), "{path}");
+        }
+        for path in ["/runs/x", "/runs/x/tasks/t", "/runs/x/e/1/architect"] {
+            assert_eq!(run_of(path), Some("x"), "{path}");
+        }
+        for path in [
+            "/runs",
+            "/runs/x/trajectories",
+            "/runs/x/search/",
+            "/tasks/x",
+        ] {
+            assert_eq!(run_of(path), None, "{path}");
         }
     }
 }

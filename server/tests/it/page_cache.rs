@@ -4,7 +4,10 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 
-use crate::fixture::{HUMAN, TestApp};
+use swe_ci_views::account::AccountRole;
+
+use crate::fixture::{HUMAN, MODEL, TestApp};
+use crate::people::{account, bearer};
 
 #[tokio::test]
 async fn a_page_is_rendered_again_when_the_data_changes() {
@@ -50,7 +53,7 @@ async fn the_policy_of_a_cached_page_names_its_scripts() {
     }
     assert!(inline > 1, "{text}");
     // A page rendered for each request keeps its nonce.
-    let run = app.get(&format!("/runs/{HUMAN}")).await;
+    let run = app.get(&format!("/runs/{HUMAN}/trajectories")).await;
     assert!(run.header("content-security-policy").contains("'nonce-"));
     assert!(run.headers.get("etag").is_none());
 }
@@ -69,4 +72,65 @@ async fn failures_are_not_cached() {
             .headers
             .contains_key("etag")
     );
+}
+
+/// The pages of a run are cached when it is over, and only for visitors.
+#[tokio::test]
+async fn pages_of_finished_runs_are_cached() {
+    let app = TestApp::seeded().await;
+    let renamed =
+        "UPDATE runs SET config = replace(config, 'Human (replayed history)', 'Somebody else')";
+    let pages = [
+        format!("/runs/{HUMAN}"),
+        format!("/runs/{HUMAN}/tasks/alpha-1"),
+    ];
+    for page in &pages {
+        let first = app.get(page).await;
+        assert!(first.text().contains("Human (replayed history)"), "{page}");
+        let etag = first.header("etag").to_owned();
+        let again = app.ask("GET", page, &[("if-none-match", &etag)]).await;
+        assert_eq!(again.status, 304, "{page}");
+    }
+    app.execute(renamed).await;
+    for page in &pages {
+        // Nobody has counted a change.
+        assert!(!app.get(page).await.text().contains("Somebody else"));
+    }
+    let at_work = app.get(&format!("/runs/{MODEL}")).await;
+    assert_eq!(at_work.status, 200);
+    assert!(at_work.headers.get("etag").is_none());
+    let back_at_work = format!("UPDATE runs SET progress = 'running' WHERE id = '{HUMAN}'");
+    app.execute(&back_at_work).await;
+    for page in &pages {
+        assert!(app.get(page).await.text().contains("Somebody else"));
+    }
+}
+
+/// Whatever the cache has, nobody but its owner sees a private run.
+#[tokio::test]
+async fn a_hidden_run_never_comes_from_the_cache() {
+    let app = TestApp::seeded().await;
+    let ada = account(&app, "ada", AccountRole::Submitter).await;
+    let owner = ada.identity().unwrap().account_id.clone();
+    let ada = bearer(&app, &ada, AccountRole::Reader).await;
+    let page = format!("/runs/{HUMAN}");
+    let as_owner = [("authorization", ada.as_str())];
+    let hide = |visibility: &str| {
+        format!(
+            "UPDATE runs SET owner = '{owner}', visibility = '{visibility}' WHERE id = '{HUMAN}'"
+        )
+    };
+    app.get(&page).await.header("etag");
+    // The changes are not counted: the cache still has the page.
+    for visibility in ["private", "withdrawn"] {
+        app.execute(&hide(visibility)).await;
+        assert_eq!(app.get(&page).await.status, 404, "{visibility}");
+        let own = app.ask("GET", &page, &as_owner).await;
+        assert_eq!(own.status, 200);
+        assert!(own.headers.get("etag").is_none());
+        // The owner's page is not there for others now.
+        assert_eq!(app.get(&page).await.status, 404, "{visibility}");
+    }
+    app.execute(&hide("public")).await;
+    app.get(&page).await.header("etag");
 }

@@ -69,6 +69,15 @@ impl Engine {
         self.visible_run(id).await
     }
 
+    /// Whether the actor may see this run and it is over: its pages then depend
+    /// only on data that [`Engine::changes`] counts.
+    ///
+    /// # Errors
+    /// As [`Engine::run_summary`].
+    pub async fn is_settled(&self, id: &str) -> Result<bool> {
+        Ok(self.visible_run(id).await?.progress.is_over())
+    }
+
     pub async fn run(&self, id: &str) -> Result<RunDetail> {
         let standing = self.store.standing(id).await?;
         let summary = self.visible_run(id).await?;
