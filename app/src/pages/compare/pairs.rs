@@ -95,7 +95,7 @@ fn PairItem(pair: Pair, names: Vec<Name>, most: f64) -> impl IntoView {
     let comparison = pair.comparison;
     let plan = pair
         .plan
-        .map(|plan| view! { <p class="quiet">{plan_in_words(&plan)}</p> });
+        .map(|plan| view! { <p class="quiet pair-plan">{plan_in_words(&plan)}</p> });
     let (text, tone) = standing(&comparison);
     let tasks = |n| format::count(n, "task");
     Either::Right(view! {
@@ -119,8 +119,8 @@ fn PairItem(pair: Pair, names: Vec<Name>, most: f64) -> impl IntoView {
                         tasks(comparison.losses),
                     )}
                 </p>
-                {plan}
             </div>
+            {plan}
         </li>
     })
 }

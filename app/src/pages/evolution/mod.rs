@@ -21,7 +21,7 @@ use self::data::{Effort, Shown, evolution_at};
 use self::filter::Filter;
 use self::heat::{HeatMap, rows_per_page};
 use self::panel::Panel;
-use self::scores::ScoresOfEvolution;
+use self::scores::{ScoresOfEvolution, score_in_words};
 use self::symbols::Legend;
 use self::tests::Tests;
 use crate::components::{
@@ -75,12 +75,12 @@ fn EvolutionPageView(shown: Shown, query: EvolutionQuery) -> impl IntoView {
         <Hero evolution=evolution.clone() model head/>
         <Facts evolution=evolution.clone() kind=detail.kind spent=effort.spent/>
         <Untested run_id=detail.run_id.clone() evolution=evolution.clone() effort imported=detail.kind == Kind::Imported/>
-        <ScoresOfEvolution evolution/>
-        {style}
         <Course evolution=detail.view.clone() address=EvolutionAddress::of_detail(&detail) query=query.clone()/>
         // Always present, as the target of links.
         <div id=ITERATION class="inspect-place">{panel}</div>
         <TestByTest detail query/>
+        <ScoresOfEvolution evolution/>
+        {style}
     }
 }
 
@@ -180,12 +180,15 @@ fn Facts(evolution: EvolutionView, kind: Kind, spent: Option<Spent>) -> impl Int
     // Imported results have no finishing time: the import wrote these rows.
     let at = evolution.finished_at.clone();
     let finished = (kind != Kind::Imported).then(|| fact("Finished", view! { <Time at/> }));
+    let score = score_in_words(&evolution);
+    let score = score.map(|score| fact(view! { <Term word=Word::EvoScore/> }, score));
     view! {
         <dl class="facts">
             <div><dt><Term word=Word::Ending text="Ending"/></dt><dd>{labels::standing(&evolution).0}</dd></div>
             <div><dt>"Passing at the end"</dt><dd>{format!("{} of {}", format::thousands(passing), format::thousands(suite.target))}</dd></div>
             <div><dt>"Passing on the "<Term word=Word::Base/></dt><dd>{format::thousands(suite.base_in_target)}</dd></div>
             <div><dt><Term word=Word::Iteration text="Iterations"/></dt><dd>{format!("{} of {}", evolution.iterations.len(), evolution.max_iterations)}</dd></div>
+            {score}
             {finished}
             {spent.map(|spent| view! { <Took spent/> })}
         </dl>

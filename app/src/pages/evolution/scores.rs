@@ -42,6 +42,13 @@ fn yes_no(yes: bool) -> String {
     if yes { "yes" } else { "no" }.to_owned()
 }
 
+/// "0.617": at γ = 1, in the first convention that has a score.
+pub(super) fn score_in_words(evolution: &EvolutionView) -> Option<String> {
+    let mut conventions = Convention::ALL.into_iter();
+    let score = conventions.find_map(|c| EvolutionScore::of(evolution, Gamma::ONE, c))?;
+    Some(format::score(score.evoscore))
+}
+
 /// The scores of the evolution in each convention that has any.
 #[component]
 pub(super) fn ScoresOfEvolution(evolution: EvolutionView) -> impl IntoView {

@@ -183,16 +183,16 @@ pub(in crate::pages) fn Downloads(
     evolution_id: String,
     iteration: u32,
 ) -> impl IntoView {
-    let link = |there: bool, file: &'static str, name: &'static str| {
+    let link = |there: bool, file: &'static str| {
         let href = format!("/api/v1/evolutions/{evolution_id}/iterations/{iteration}/{file}");
-        there.then(|| view! { <li><a href=href download="">{name}</a></li> })
+        there.then(|| view! { <li><a href=href download="">{file}</a></li> })
     };
     (files.code || files.report || files.document).then(|| {
         view! {
             <ul class="downloads" aria-label="Downloads">
-                {link(files.document, "requirement.xml", "Requirement document")}
-                {link(files.code, "code.tar.gz", "Code")}
-                {link(files.report, "report.json", "Test report")}
+                {link(files.document, "requirement.xml")}
+                {link(files.code, "code.tar.gz")}
+                {link(files.report, "report.json")}
             </ul>
         }
     })

@@ -21,7 +21,8 @@ type Figure = Result<(String, String), &'static str>;
 /// A row of the table: a name, its explanation, its value.
 type Measure = (&'static str, &'static str, fn(&Scores) -> Figure);
 
-static MEASURES: [Measure; 15] = [
+/// The measures that a leaderboard ranks by.
+static HEADLINE: [Measure; 5] = [
     (
         "EvoScore",
         "γ-weighted mean of the normalized change after each iteration, −1 to 1",
@@ -45,6 +46,9 @@ static MEASURES: [Measure; 15] = [
     ("Iterations", "Iterations used, on average", |s| {
         mean(s, s.average_turns, 1, 1, |i| i.average_turns)
     }),
+];
+
+static FURTHER: [Measure; 10] = [
     (
         "Regression rate, correlation with iteration",
         "Below 0: later iterations cause regressions less often than early ones. −1 to 1",
@@ -208,7 +212,11 @@ pub(super) fn ScoresOfRun(
         }
         let run_id = run_id.clone();
         Either::Right(view! {
-            <MeasureTable scores/>
+            <MeasureTable scores measures=&HEADLINE caption="Scores by convention"/>
+            <details class="fold">
+                <summary>"Regressions, code style, cost and time"</summary>
+                <MeasureTable scores measures=&FURTHER caption="Further measures by convention"/>
+            </details>
             <SamplesOfRun scores/>
             <ProfileTable scores run_id/>
         })
@@ -229,7 +237,11 @@ pub(super) fn ScoresOfRun(
 }
 
 #[component]
-fn MeasureTable(scores: RwSignal<Vec<Scores>>) -> impl IntoView {
+fn MeasureTable(
+    scores: RwSignal<Vec<Scores>>,
+    measures: &'static [Measure],
+    caption: &'static str,
+) -> impl IntoView {
     let heads = move || {
         let head = |s: &Scores| view! { <th scope="col">{s.convention.name()}</th> };
         scores.with(|scores| scores.iter().map(head).collect_view())
@@ -246,9 +258,9 @@ fn MeasureTable(scores: RwSignal<Vec<Scores>>) -> impl IntoView {
             </tr>
         }
     };
-    let rows = MEASURES.iter().map(row).collect_view();
+    let rows = measures.iter().map(row).collect_view();
     let heads = view! { <th scope="col">"Measure, by "<Term word=Word::Convention/></th>{heads} };
-    let (heads, caption) = (heads.into_any(), "Scores by convention");
+    let heads = heads.into_any();
     view! { <PlainTable class="measures" caption scrolls=caption heads>{rows}</PlainTable> }
 }
 
@@ -293,14 +305,14 @@ mod tests {
     #[test]
     fn figures_have_their_intervals() {
         let seen = scores(&leaderboard_of(&[("m", vec![&[0.5], &[1.0]])]));
-        let figures: Vec<Figure> = MEASURES.iter().map(|m| (m.2)(&seen)).collect();
+        let figures: Vec<Figure> = HEADLINE.iter().map(|m| (m.2)(&seen)).collect();
         assert_eq!(figures[0], known("0.750", "[0.50, 1.00]"));
         assert_eq!(figures[2], known("0.50", "[0.00, 1.00]"));
         assert_eq!(figures[3], known("0.50", "[0.00, 1.00]"));
         assert_eq!(figures[4], known("1.0", "[1.0, 1.0]"));
         // A single repository has no interval.
         let seen = scores(&leaderboard(&[("m", &[0.5])]));
-        assert_eq!((MEASURES[0].2)(&seen), known("0.500", ""));
+        assert_eq!((HEADLINE[0].2)(&seen), known("0.500", ""));
     }
 
     #[test]
@@ -352,7 +364,7 @@ mod tests {
     fn what_is_undefined_says_why() {
         let check = |changes: &[f64], expect: &str| {
             let seen = scores(&leaderboard(&[("m", changes)]));
-            let figure = (MEASURES[5].2)(&seen);
+            let figure = (FURTHER[0].2)(&seen);
             assert!(
                 matches!(figure, Err(why) if why.contains(expect)),
                 "{figure:?}"
@@ -361,7 +373,7 @@ mod tests {
         check(&[0.1, 0.2], "fewer than three");
         check(&[0.1, 0.2, 0.3], "the same in every");
         let seen = scores(&leaderboard(&[("m", &[0.5, 0.1, 0.2])]));
-        assert!((MEASURES[5].2)(&seen).is_ok());
+        assert!((FURTHER[0].2)(&seen).is_ok());
     }
 
     #[test]
