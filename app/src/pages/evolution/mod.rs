@@ -181,7 +181,8 @@ fn Facts(evolution: EvolutionView, kind: Kind, spent: Option<Spent>) -> impl Int
     let at = evolution.finished_at.clone();
     let finished = (kind != Kind::Imported).then(|| fact("Finished", view! { <Time at/> }));
     let score = score_in_words(&evolution);
-    let score = score.map(|score| fact(view! { <Term word=Word::EvoScore/> }, score));
+    // The table of scores explains the word.
+    let score = score.map(|score| fact("EvoScore", score));
     view! {
         <dl class="facts">
             <div><dt><Term word=Word::Ending text="Ending"/></dt><dd>{labels::standing(&evolution).0}</dd></div>

@@ -225,7 +225,7 @@ pub(super) fn ScoresOfRun(
         <section class="scores" aria-labelledby="scores-title">
             <h2 id="scores-title">"Scores"</h2>
             <p class="quiet">
-                "At γ = 1, with 95 % intervals. "
+                "By "<Term word=Word::Convention/>", at γ = 1, with 95 % intervals. "
                 <a href="/about#columns">"Definitions"</a>
                 " · "
                 <a href=format!("/?split={}", encode(&split))>"The leaderboard of this split"</a>
@@ -259,7 +259,7 @@ fn MeasureTable(
         }
     };
     let rows = measures.iter().map(row).collect_view();
-    let heads = view! { <th scope="col">"Measure, by "<Term word=Word::Convention/></th>{heads} };
+    let heads = view! { <th scope="col">"Measure"</th>{heads} };
     let heads = heads.into_any();
     view! { <PlainTable class="measures" caption scrolls=caption heads>{rows}</PlainTable> }
 }
