@@ -93,6 +93,7 @@ fn Main(framed: bool) -> impl IntoView {
                 <Route path=path!("/runs/:id") view=page::run::RunPage ssr=SsrMode::Async/>
                 <Route path=path!("/runs/:id/trajectories") view=page::trajectories::TrajectoriesPage ssr=SsrMode::Async/>
                 <Route path=path!("/runs/:id/search") view=page::trajectories::TranscriptSearchPage ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id/judgements") view=page::judgements::JudgementsPage ssr=SsrMode::Async/>
                 // Before the next one, which would match it as an iteration.
                 <Route path=path!("/runs/:id/tasks/:task") view=page::evolution::EvolutionPage ssr=SsrMode::Async/>
                 <Route path=path!("/runs/:id/tasks/:task/style") view=page::style::StylePage ssr=SsrMode::Async/>

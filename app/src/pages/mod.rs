@@ -17,6 +17,7 @@ pub(crate) mod figures;
 pub(crate) mod import;
 pub(crate) mod invitation;
 pub(crate) mod iteration;
+pub(crate) mod judgements;
 pub(crate) mod keys;
 pub(crate) mod leaderboard;
 pub(crate) mod matrix;

@@ -136,6 +136,11 @@ pub(super) fn trajectories_href(
     query.at(&format!("{}/trajectories", run_href(run))) + "#" + PLACES
 }
 
+/// What models say of a run.
+pub(super) fn judgements_href(run: &str) -> String {
+    format!("{}/judgements", run_href(run))
+}
+
 /// The search in all transcripts of a run.
 pub(super) fn search_href(run: &str, q: &str, from: u32) -> String {
     let mut query = Query::default();

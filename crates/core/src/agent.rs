@@ -207,7 +207,7 @@ impl AgentConfig {
 }
 
 impl Endpoint {
-    fn validate(&self, problems: &mut Problems) {
+    pub fn validate(&self, problems: &mut Problems) {
         problems.one_line("endpoint.model", &self.model, 1);
         problems.ensure("endpoint.url", self.has_valid_url(), || {
             "needs the provider's address up to its version, such as https://api.example.org/v1, without user, query or fragment; the host is a name, an IPv4 address, or an IPv6 address in brackets without a zone".into()

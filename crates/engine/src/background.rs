@@ -16,6 +16,8 @@ use swe_ci_views::background::{BackgroundWork, WorkState};
 pub enum Subject {
     /// A run, by its id: its tests run again.
     Verification(String),
+    /// A run, by its id: a model judges its iterations.
+    Judge(String),
     /// Cached images and layers are evicted.
     Eviction,
     /// A split of a dataset is imported.

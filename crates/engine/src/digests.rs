@@ -134,6 +134,24 @@ impl Engine {
         self.store.put_evolution_digest(id, FORMAT, &json).await
     }
 
+    /// The texts of a recorded step, read now unless they were before; `None` if
+    /// it cannot be read.
+    pub(crate) async fn read_texts(&self, recording: &str) -> Result<Option<MessageTexts>> {
+        if let Some(texts) = texts(&self.artifacts, recording).await {
+            return Ok(Some(texts));
+        }
+        let permit = self.heavy_reads.permit().await?;
+        let read = self.read_recording(recording).await;
+        drop(permit);
+        Ok(match read {
+            Ok(_) => texts(&self.artifacts, recording).await,
+            Err(error) => {
+                tracing::warn!(recording, "a recording cannot be read: {error:#}");
+                None
+            }
+        })
+    }
+
     async fn read_recording(&self, recording: &str) -> anyhow::Result<StepDigest> {
         let lines = self.artifacts.get(recording).await?;
         let read = move || {

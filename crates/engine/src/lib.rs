@@ -37,6 +37,7 @@ pub use api::accounts::{Admission, FollowedInvitation};
 pub use api::downloads::Pieces;
 pub use api::harnesses::{BuiltLayer, HarnessView, Installed};
 pub use api::import::Imported;
+pub use api::judge::{EXAMPLE_JUDGE, Judged, judge_plan};
 pub use api::models::{Directory, NewResult};
 pub use api::rescore::Rescored;
 pub use api::runs::PageRequest;

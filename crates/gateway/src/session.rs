@@ -8,7 +8,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::http::{Request, StatusCode, header};
 use secrecy::SecretString;
+use serde_json::Value;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_core::agent::Endpoint;
@@ -19,6 +22,7 @@ use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::ServiceExt;
 
 use super::connections::{self, ConnectionLimits};
 use super::recording::Recorder;
@@ -28,6 +32,8 @@ use super::{Gateway, Ledger, Recording, SOCKET, SocketMount, server};
 /// How long active exchanges may continue after the step has ended, so that
 /// their cost is known.
 const CLOSE_GRACE: Duration = Duration::from_secs(5);
+/// The most bytes of an answer to this process.
+const MAX_ANSWER: usize = 32 << 20;
 
 /// The model, key, budget and limits of one session.
 #[derive(Debug)]
@@ -75,7 +81,7 @@ pub struct GatewaySession {
 
 impl Gateway {
     /// Opens a session. With a socket mount, the step's container can reach it;
-    /// without, only [`GatewaySession::router`] can.
+    /// without, only [`GatewaySession::chat`] can.
     pub fn open(
         &self,
         socket_mount: Option<&SocketMount>,
@@ -137,8 +143,24 @@ impl GatewaySession {
     }
 
     /// The session's server for callers in this process.
-    pub fn router(&self) -> axum::Router {
+    pub(crate) fn router(&self) -> axum::Router {
         server::router(self.state.clone())
+    }
+
+    /// Sends a chat completion from this process; the status and the body of the
+    /// answer.
+    ///
+    /// # Errors
+    /// When the answer breaks off, or is longer than 32 MiB.
+    pub async fn chat(&self, body: &Value) -> anyhow::Result<(StatusCode, Bytes)> {
+        let request = Request::post("/v1/chat/completions")
+            .header(header::AUTHORIZATION, format!("Bearer {}", self.token()))
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Body::from(serde_json::to_vec(body)?))?;
+        let response = self.router().oneshot(request).await?;
+        let status = response.status();
+        let body = to_bytes(response.into_body(), MAX_ANSWER).await;
+        Ok((status, body.context("the gateway's answer broke off")?))
     }
 
     /// Returns when the step cannot continue.

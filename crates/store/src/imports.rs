@@ -83,6 +83,7 @@ async fn remove_evolutions(tx: &mut Tx, run_id: &str) -> Result<()> {
     for sql in [
         // Other findings need other decisions.
         "DELETE FROM finding_reviews WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
+        "DELETE FROM judgements WHERE run_id = $1",
         "DELETE FROM evolution_digests WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
         "DELETE FROM evolution_styles WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
         "DELETE FROM iterations WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",

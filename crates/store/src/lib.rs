@@ -17,6 +17,7 @@ mod findings;
 mod identities;
 mod imports;
 mod invitations;
+mod judgements;
 mod last_lines;
 mod migrations;
 mod notification_deliveries;

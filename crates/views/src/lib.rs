@@ -21,6 +21,7 @@ pub mod figures;
 pub mod finding;
 pub mod host;
 pub mod inspection;
+pub mod judge;
 pub mod leaderboard;
 pub mod likely_tests;
 pub mod notification;

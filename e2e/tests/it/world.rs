@@ -91,6 +91,11 @@ pub fn pages() -> Pages {
             "trajectories-places",
             format!("/runs/{bramble}/trajectories?show=loss&name=lost"),
         ),
+        ("judgements", format!("/runs/{TRIAL}/judgements")),
+        (
+            "judgements-chosen",
+            format!("/runs/{TRIAL}/judgements?question=general%20solution&answer=unclear"),
+        ),
         (
             "transcript-search",
             format!("/runs/{TRIAL}/search?q=needle"),

@@ -209,3 +209,21 @@ VALUES
   ('trial-1-05', 91, 2, 'architect', 1, '"cancelled"', 'the run was cancelled', 1791000200000, 1791000204000, 4100, 20, 0, 0, 1, 0, 0, 12600);
 
 UPDATE changes SET n = n + 1;
+
+-- A model has judged the first run of the trial.
+INSERT INTO judges (id, run_id, judge) VALUES ('j1', '00000000-0000-7000-c000-000000000001', '{"judge_id": "j1", "model": "judge-large-2", "parameters": {"temperature": 0}, "prompt_digest": "5f1d7a0c9e2b44d1", "criteria": [{"name": "within the requirement", "question": "Does the change do what the requirement asks for, and nothing that it does not ask for?"}, {"name": "general solution", "question": "Does the change solve the problem for inputs in general, rather than for those of the tests alone?"}], "by": "operator", "at": "2026-10-06T09:00:00Z"}');
+INSERT INTO judgements (run_id, judge_id, evolution_id, iteration, judgement)
+SELECT e.run_id, 'j1', e.id, i.iteration, json_object(
+  'task_id', e.task_id, 'sample', e.sample, 'evolution_id', e.id, 'iteration', i.iteration,
+  'answers', CASE WHEN e.id = 'trial-1-04' THEN json('[]') ELSE json_array(
+    json_object('name', 'within the requirement', 'answer', CASE i.iteration % 2 WHEN 0 THEN 'no' ELSE 'yes' END,
+                'quotes', json_array(json_object('text', 'def parse(text): return tuple(text.split(","))', 'found_in', 'change')),
+                'why', 'It changes what parse returns, as the requirement asks.'),
+    json_object('name', 'general solution', 'answer', 'unclear',
+                'quotes', json_array(json_object('text', 'works for every input', 'found_in', NULL)),
+                'why', 'The record does not show other inputs.')) END,
+  'problem', CASE WHEN e.id = 'trial-1-04' THEN 'the reply has no JSON object' END,
+  'usage', json_object('input_tokens', 9120, 'output_tokens', 410), 'micro_usd', 13220,
+  'at', '2026-10-06T09:00:00Z')
+FROM iterations i JOIN evolutions e ON e.id = i.evolution_id
+WHERE e.run_id = '00000000-0000-7000-c000-000000000001';

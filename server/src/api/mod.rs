@@ -12,6 +12,7 @@ mod events;
 mod files;
 mod findings;
 mod health;
+mod judgements;
 mod leaderboard;
 mod notifications;
 mod plots;
@@ -108,6 +109,7 @@ fn without_parameters() -> OpenApiRouter<App> {
         steering: pause, resume, cancel, retry, preflight, begin, change;
         steering: publish, withdraw, verify, mark, unmark;
         findings: findings, open_findings, review;
+        judgements: judgements, judge;
         files: code, report, document, diff, log, style, files;
         events: events;
         curations: curations, curate, curation, cancel;

@@ -283,7 +283,7 @@ fn step_line(step: &StepView) -> String {
             usage.output_tokens
         );
         if let Some(cost) = traffic.micro_usd {
-            line += &format!(", {}", dollars(cost));
+            line += &format!(", {}", output::dollars(cost));
         }
     }
     if !step.detail.is_empty() {
@@ -318,13 +318,9 @@ fn requests(count: u64) -> String {
     }
 }
 
-fn dollars(micro_usd: u64) -> String {
-    format!("${}.{:06}", micro_usd / 1_000_000, micro_usd % 1_000_000)
-}
-
 fn print(checked: &HarnessCheck) -> Result<(), Failure> {
     output::line(&checked.verdict)?;
-    let cost = checked.traffic.micro_usd.map(dollars);
+    let cost = checked.traffic.micro_usd.map(output::dollars);
     output::line(format_args!(
         "It took {}, {} tokens, {}.",
         requests(checked.traffic.requests),

@@ -9,6 +9,7 @@ mod failure;
 mod findings;
 mod harness;
 mod import_results;
+mod judge;
 mod key;
 mod leaderboard;
 mod output;
@@ -114,6 +115,9 @@ enum Command {
     /// outcomes
     #[command(after_help = verify::AFTER_HELP)]
     Verify(verify::Options),
+    /// Have a model answer questions about each iteration of a run
+    #[command(after_help = judge::AFTER_HELP)]
+    Judge(judge::Options),
     /// List findings, and decide about the suspicious ones
     #[command(subcommand)]
     Findings(findings::Command),
@@ -179,6 +183,7 @@ impl Cli {
                 import_results::execute(&engine().await?, options).await
             }
             Command::Verify(options) => verify::execute(&engine().await?, &options).await,
+            Command::Judge(options) => judge::execute(engine, options).await,
             Command::Style(options) => style::execute(&engine().await?, &options).await,
             Command::Rescore(options) => rescore::execute(&engine().await?, &options).await,
             Command::Findings(command) => findings::execute(&engine().await?, command).await,

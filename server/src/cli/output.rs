@@ -107,3 +107,8 @@ pub(super) fn short(text: &str, most: usize) -> String {
     let kept: String = text.chars().take(most.saturating_sub(1)).collect();
     format!("{kept}…")
 }
+
+/// An amount of money, given in millionths of a US dollar.
+pub(super) fn dollars(micro_usd: u64) -> String {
+    format!("${}.{:06}", micro_usd / 1_000_000, micro_usd % 1_000_000)
+}

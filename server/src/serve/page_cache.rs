@@ -146,11 +146,12 @@ pub(super) async fn serve_cached(
 }
 
 /// The run that a page shows. The server reads recordings when somebody first
-/// asks for trajectories, so these pages change without the data.
+/// asks for trajectories, and judges answer one by one, so these pages change
+/// without the data.
 fn run_of(path: &str) -> Option<&str> {
     let mut parts = path.strip_prefix("/runs/")?.split('/');
     let run = parts.next()?;
-    let grows = matches!(parts.next(), Some("trajectories" | "search"));
+    let grows = matches!(parts.next(), Some("trajectories" | "search" | "judgements"));
     (!grows).then_some(run)
 }
 
@@ -445,6 +446,7 @@ mod tests {
         for path in [
             "/runs",
             "/runs/x/trajectories",
+            "/runs/x/judgements",
             "/runs/x/search/",
             "/tasks/x",
         ] {

@@ -18,7 +18,7 @@ use self::tables::{Tables, letter};
 use crate::components::{InPlace, PageTop, Term, crumb, fetched, loaded};
 use crate::format;
 use crate::glossary::Word;
-use crate::pages::routes::{compare_with_href, run_href, trajectories_href};
+use crate::pages::routes::{compare_with_href, judgements_href, run_href, trajectories_href};
 use crate::query::of_address;
 
 #[component]
@@ -45,11 +45,13 @@ fn TrajectoriesView(data: PageData) -> impl IntoView {
         let address = address.clone();
         view! { <Places address selection places/> }
     });
+    let judgements = judgements_href(&run);
     let one = runs.len() == 1;
     let losses = (one && !losses.is_empty()).then(|| view! { <Losses run=run.clone() losses/> });
     view! {
         <Head runs=runs.clone()/>
         <SearchForm run q=String::new()/>
+        <p class="quiet"><a href=judgements>"What models say of its iterations"</a>", by questions of a rubric."</p>
         <Reading runs=runs.clone()/>
         {places}
         {losses}

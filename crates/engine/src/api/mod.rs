@@ -14,6 +14,7 @@ pub mod harness_check;
 pub mod harnesses;
 pub mod import;
 pub mod inspection;
+pub mod judge;
 pub mod keys;
 pub mod models;
 pub mod notifications;

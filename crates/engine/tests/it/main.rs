@@ -11,6 +11,7 @@ mod floods;
 mod gateway;
 mod imports;
 mod isolation;
+mod judge;
 mod memory;
 mod modes;
 mod preflight;

@@ -262,9 +262,7 @@ impl<'a> Agents<'a> {
         sandbox.put(work.parts).await?;
         let task = builtin::Task {
             sandbox,
-            gateway: session.router(),
-            token: session.token(),
-            model: &session.endpoint().model,
+            session,
             prompt: prompts::prompt(self.mode, work.role),
             time_limit: self.agent_time(),
             excluded_time: session.off_clock(),

@@ -5,24 +5,19 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
-use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::http::{Request, StatusCode, header};
+use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
+use swe_ci_gateway::GatewaySession;
 use swe_ci_sandbox::CODE_FOLDER;
 use swe_ci_sandbox::{Exec, Exit, OnLine, SandboxContainer, SandboxError};
-use tower::ServiceExt;
 
 pub const VERSION: &str = "1";
 
 /// The most answers of the model in one step.
 const MAX_TURNS: usize = 500;
-/// The most bytes of an answer.
-const MAX_ANSWER: usize = 32 << 20;
 /// The most characters of a command's output that the model sees.
 const MAX_OUTPUT: usize = 16_000;
 /// The most bytes of a file that can be edited.
@@ -39,10 +34,7 @@ const PUT_IN_PLACE: &str = r#"mkdir -p "$(dirname "$1")" && cat /app/harness/edi
 
 pub struct Task<'a> {
     pub sandbox: &'a dyn SandboxContainer,
-    /// The gateway, and the token it accepts.
-    pub gateway: Router,
-    pub token: &'a str,
-    pub model: &'a str,
+    pub session: &'a GatewaySession,
     pub prompt: &'a str,
     pub time_limit: Duration,
     pub excluded_time: ExcludedTime,
@@ -154,8 +146,9 @@ impl Task<'_> {
     /// asks again.
     async fn ask(&self, messages: &mut [Value]) -> Result<Answer, End> {
         loop {
-            let body = json!({ "model": self.model, "messages": messages, "tools": tools() });
-            let (status, body) = self.send(&body).await?;
+            let model = &self.session.endpoint().model;
+            let body = json!({ "model": model, "messages": messages, "tools": tools() });
+            let (status, body) = self.session.chat(&body).await?;
             if status.is_success() {
                 let body = serde_json::from_slice(&body)
                     .map_err(|error| format!("the model's answer is not JSON: {error}"));
@@ -172,18 +165,6 @@ impl Task<'_> {
                 )));
             }
         }
-    }
-
-    async fn send(&self, body: &Value) -> anyhow::Result<(StatusCode, Bytes)> {
-        let request = Request::post("/v1/chat/completions")
-            .header(header::AUTHORIZATION, format!("Bearer {}", self.token))
-            .header(header::CONTENT_TYPE, "application/json")
-            .body(Body::from(serde_json::to_vec(body)?))?;
-        let response = self.gateway.clone().oneshot(request).await?;
-        let status = response.status();
-        let body = axum::body::to_bytes(response.into_body(), MAX_ANSWER).await;
-        let body = body.context("the gateway's answer broke off")?;
-        Ok((status, body))
     }
 
     /// The result of a call for the model.

@@ -11,6 +11,7 @@ mod findings;
 mod identities;
 mod imports;
 mod iteration_costs;
+mod judgements;
 mod keys;
 mod listing;
 mod notifications;

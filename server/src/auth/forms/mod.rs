@@ -9,6 +9,7 @@ mod curations;
 mod disk;
 mod import;
 mod invitation;
+mod judge;
 mod keys;
 mod notifications;
 mod provider_sign_in;
@@ -43,5 +44,6 @@ pub(crate) fn routes() -> Router<App> {
         .route("/datasets/curations/{id}", post(curations::change))
         .route("/runs/new", post(runs::submit))
         .route("/runs/{id}", post(steering::steer))
+        .route("/runs/{id}/judgements", post(judge::begin))
         .layer(Extension(Limits::new()))
 }
