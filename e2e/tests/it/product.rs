@@ -1,8 +1,9 @@
 //! The real binary on a throw-away data folder.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use serde_json::Value;
 use sqlx::Connection;
@@ -40,6 +41,46 @@ impl Product {
             server: None,
         };
         product.import(split, tasks).await;
+        product
+    }
+
+    /// A running server on what a product left behind whose work is finished: the
+    /// first test of this build that asks for `name` makes it, the others get a copy.
+    pub async fn finished(name: &str, make: impl AsyncFnOnce() -> Self) -> Self {
+        let build = std::fs::metadata(binary("swe-ci")).unwrap();
+        let made_at = build
+            .modified()
+            .unwrap()
+            .duration_since(UNIX_EPOCH)
+            .unwrap();
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("finished-{name}"));
+        let kept = folder.join(made_at.as_nanos().to_string());
+        std::fs::create_dir_all(&folder).unwrap();
+        let lock = File::create(folder.join("lock")).unwrap();
+        let wait = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock));
+        let lock = wait.await.unwrap().unwrap();
+        if !kept.exists() {
+            let mut product = make().await;
+            product.stop();
+            for old in std::fs::read_dir(&folder).unwrap() {
+                // The lock is a file.
+                let _ = std::fs::remove_dir_all(old.unwrap().path());
+            }
+            let part = folder.join("part");
+            copy(&product.data(), &part);
+            std::fs::rename(part, &kept).unwrap();
+        }
+        let mut product = Self {
+            site: target().join("site"),
+            folder: tempfile::tempdir().unwrap(),
+            url: String::new(),
+            works: true,
+            env: Vec::new(),
+            server: None,
+        };
+        copy(&kept, &product.data());
+        drop(lock);
+        product.start().await;
         product
     }
 
@@ -259,6 +300,12 @@ pub fn replay(model: &str, split: &str, chunks: u32, iterations: u32) -> Value {
         "harness": { "name": "replay", "max_chunks": chunks },
         "plan": { "max_iterations": iterations, "max_attempts": 2 },
     })
+}
+
+/// Copies a folder to where there is none yet.
+fn copy(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-a").args([from, to]).status();
+    assert!(copied.unwrap().success());
 }
 
 /// The folder cargo builds into.
