@@ -209,7 +209,10 @@ impl Evolution<'_> {
     }
 
     async fn open_container(&mut self, at: Cursor) -> Result<StepContainer, Failure> {
-        let last_iteration = at.iteration >= self.config.plan.max_iterations;
+        let next = at.iteration + 1;
+        let architect = self.agents.harness(Role::Architect);
+        let goes_on = architect.is_none_or(|harness| harness.may_reach(next));
+        let last_iteration = next > self.config.plan.max_iterations || !goes_on;
         let layer = |role| self.agents.layer(role);
         Ok(self.containers.open(at.role, last_iteration, layer).await?)
     }

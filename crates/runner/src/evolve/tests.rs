@@ -250,14 +250,20 @@ fn honest(exec: &Exec, files: &mut FakeFiles, _call: usize) -> Result<Exit, Sand
 
 #[tokio::test]
 async fn after_the_last_iteration_no_container_is_created() {
-    let plan = Plan {
-        max_iterations: 2,
-        ..RunConfig::human("s").plan
+    let check = async |max_iterations: u32, ending: Ending, opened: usize| {
+        let plan = Plan {
+            max_iterations,
+            ..RunConfig::human("s").plan
+        };
+        let fixture = Fixture::planned(honest, plan).await;
+        assert_eq!(fixture.evolve().await, ending);
+        assert_eq!(fixture.sandbox.opened(), opened);
     };
-    let fixture = Fixture::planned(honest, plan).await;
-    assert_eq!(fixture.evolve().await, Ending::Solved);
+    check(1, Ending::IterationsSpent, 3).await;
     // Six steps, and the second grading of the code that solved the task.
-    assert_eq!(fixture.sandbox.opened(), 7);
+    check(2, Ending::Solved, 7).await;
+    // The replayed history ends before the iterations do.
+    check(20, Ending::Solved, 7).await;
 }
 
 #[tokio::test]
@@ -265,10 +271,6 @@ async fn every_step_has_a_fresh_container() {
     let fixture = Fixture::new(honest, 1).await;
     assert_eq!(fixture.evolve().await, Ending::Solved);
     assert_eq!(fixture.outcomes().await.len(), 6);
-    // Six steps, the second grading of the code that solves the task, and the
-    // three containers created ahead for steps that never came.
-    let opened = fixture.sandbox.opened();
-    assert!((7..=10).contains(&opened), "{opened}");
     let iterations = fixture
         .evolver
         .store

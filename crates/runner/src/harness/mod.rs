@@ -74,6 +74,15 @@ impl Harness {
         }
     }
 
+    /// Whether there may be work in an iteration. A model tells only when it is
+    /// asked.
+    pub fn may_reach(&self, iteration: u32) -> bool {
+        match self {
+            Self::Replay(replay) => replay.reaches(iteration),
+            Self::Builtin | Self::Program(_) => true,
+        }
+    }
+
     pub fn layer(&self) -> Option<&Layer> {
         match self {
             Self::Program(installed) => Some(&installed.layer),

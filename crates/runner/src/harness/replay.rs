@@ -69,6 +69,10 @@ impl Replay {
         Ok(job(files, PLAY))
     }
 
+    pub fn reaches(&self, iteration: u32) -> bool {
+        self.chunk(iteration).is_some()
+    }
+
     fn chunk(&self, iteration: u32) -> Option<&[CommitInfo]> {
         let index = usize::try_from(iteration.checked_sub(1)?).ok()?;
         self.chunks.get(index).map(Vec::as_slice)
