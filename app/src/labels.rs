@@ -8,7 +8,7 @@ use swe_ci_core::run::{HarnessConfig, Kind, Limits, Progress, RunConfig};
 use swe_ci_core::step::{Ending, StepOutcome};
 use swe_ci_core::usage::{Prices, Usage};
 use swe_ci_views::account::{AccountRole, Visibility};
-use swe_ci_views::trajectories::Trouble;
+use swe_ci_views::trajectories::{FailureClass, Trouble};
 use swe_ci_views::verification::Mark;
 use swe_ci_views::view::{EvolutionView, IterationView};
 
@@ -352,7 +352,23 @@ pub(crate) fn trouble(name: &str) -> &'static str {
         Some(Trouble::Truncated) => "answers cut off at their maximum length",
         Some(Trouble::Empty) => "answers without a text or a call",
         Some(Trouble::Unanswered) => "requests without a complete answer",
-        Some(Trouble::NoResult) => "steps without a result",
+        None => "other",
+    }
+}
+
+/// Why steps failed, by the name of the class.
+pub(crate) fn failure(name: &str) -> &'static str {
+    match FailureClass::from_name(name) {
+        Some(FailureClass::MalformedDocument) => "left no valid document",
+        Some(FailureClass::GaveUp) => "gave up",
+        Some(FailureClass::ContextOverflow) => "the conversation became too long",
+        Some(FailureClass::EqualCalls) => "made the same call again and again",
+        Some(FailureClass::TruncatedAnswer) => "the last answer was cut off",
+        Some(FailureClass::ToolMisuse) => "most tool calls failed",
+        Some(FailureClass::TimedOut) => "exceeded the time limit",
+        Some(FailureClass::Provider) => "the provider failed",
+        Some(FailureClass::Budget) => "the budget was spent",
+        Some(FailureClass::Platform) => "the platform failed",
         None => "other",
     }
 }

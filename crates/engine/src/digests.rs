@@ -23,7 +23,7 @@ use crate::Engine;
 use crate::diffs::FileHistory;
 
 /// Of the stored digests. Raise it when they or how they are made changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Larger code is not read.
 const MAX_CODE: u64 = 512 << 20;
 /// Larger texts of a step are not read.

@@ -2,11 +2,13 @@
 //! changes and its recording may have hundreds of megabytes.
 
 use swe_ci_base::error::Result;
+use swe_ci_core::step::StepOutcome;
 
-use super::Store;
+use super::changes::commit_change;
 use super::rows::columns::{Columns, from_row};
 use super::rows::evolutions::read_step;
-use super::sql::query;
+use super::sql::{composed, query};
+use super::{Store, to_json};
 use crate::StepRow;
 
 /// The digest of an evolution, as the engine wrote it.
@@ -31,19 +33,41 @@ impl Store {
         .await
     }
 
-    /// Stores the digest of an evolution, replacing an earlier one.
+    /// Stores the digest of an evolution, replacing an earlier one. Pages show it.
     pub async fn put_evolution_digest(
         &self,
         evolution_id: &str,
         format: u32,
         digest: &str,
     ) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
         query(
             "INSERT INTO evolution_digests (evolution_id, format, digest) VALUES ($1, $2, $3)
              ON CONFLICT (evolution_id) DO UPDATE SET format = excluded.format, digest = excluded.digest",
         )
         .with((evolution_id, format, digest))
-        .run(&self.pool)
+        .run(&mut *tx)
+        .await?;
+        commit_change(tx).await
+    }
+
+    /// The attempts of a run that ended with one of these outcomes, by evolution.
+    pub async fn steps_of_run_with(
+        &self,
+        run_id: &str,
+        outcomes: &[StepOutcome],
+    ) -> Result<Vec<(String, StepRow)>> {
+        let outcomes: Vec<String> = outcomes.iter().map(to_json).collect::<Result<_>>()?;
+        let list: Vec<String> = outcomes.iter().map(|json| format!("'{json}'")).collect();
+        composed(format!(
+            "SELECT s.* FROM steps s JOIN evolutions e ON e.id = s.evolution_id
+             WHERE e.run_id = $1 AND s.outcome IN ({})",
+            list.join(", ")
+        ))
+        .with(run_id)
+        .all(&self.pool, |row| {
+            Ok((row.read("evolution_id")?, read_step(row)?))
+        })
         .await
     }
 

@@ -32,7 +32,7 @@ async fn sums_of_a_run_and_their_places() {
     let architect = row(&all, "role", "architect");
     assert_eq!(architect["times"], 2);
     assert_eq!(architect["usage"]["input_tokens"], 24);
-    assert_eq!(row(&all, "trouble", "no_result")["times"], 1);
+    assert_eq!(row(&all, "failure", "malformed_document")["times"], 1);
 
     let places = api("trajectories/places?subject=tool&name=bash%3Cb%3E");
     let places = app.get(&places).await.json();

@@ -3,6 +3,7 @@
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::requirement::Mode;
 use swe_ci_views::leaderboard::{Board, Row, Versus};
+use swe_ci_views::trajectories::FailedSteps;
 use swe_ci_views::view::SplitSummary;
 
 use super::query::CompareQuery;
@@ -65,7 +66,11 @@ pub struct Comparable {
 
 #[derive(Debug, Clone)]
 pub enum Found {
-    Compared(Box<Versus>),
+    Compared {
+        versus: Box<Versus>,
+        /// Of each run.
+        failures: Vec<FailedSteps>,
+    },
     Choosing {
         choice: Comparable,
         /// Preselected runs.
@@ -85,7 +90,15 @@ pub(super) async fn find(query: CompareQuery) -> Result<Found, AppError> {
     }
     let runs = query.runs.join(",");
     match compare(runs, query.gamma, query.convention, query.task).await {
-        Ok(versus) => Ok(Found::Compared(Box::new(versus))),
+        Ok(versus) => {
+            let engine = crate::error::engine()?;
+            let mut failures = Vec::new();
+            for run in &versus.runs {
+                failures.push(engine.failed_steps(&run.run_id).await?);
+            }
+            let versus = Box::new(versus);
+            Ok(Found::Compared { versus, failures })
+        }
         // After a request for something unknown, the reader can choose from the
         // existing runs.
         Err(refused) if matches!(refused.kind, ErrorKind::Invalid | ErrorKind::NotFound) => {

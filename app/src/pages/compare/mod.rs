@@ -2,6 +2,7 @@
 
 mod choose;
 mod data;
+mod failures;
 mod names;
 mod pairs;
 mod query;
@@ -16,9 +17,11 @@ use std::collections::BTreeSet;
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_views::leaderboard::Versus;
+use swe_ci_views::trajectories::FailedSteps;
 
 use self::choose::Choose;
 use self::data::{Found, find};
+use self::failures::Failures;
 use self::names::Name;
 use self::pairs::{Pairs, verdict};
 use self::query::CompareQuery;
@@ -40,8 +43,8 @@ pub fn ComparePage() -> impl IntoView {
     let needed = Memo::new(move |_| query.get().all_pairs());
     let resource = fetched(move || needed.get(), find);
     loaded(resource, move |found| match found {
-        Found::Compared(versus) => {
-            Either::Left(view! { <InPlace/><SideBySide versus=*versus query/> })
+        Found::Compared { versus, failures } => {
+            Either::Left(view! { <InPlace/><SideBySide versus=*versus failures query/> })
         }
         Found::Choosing {
             choice,
@@ -52,7 +55,11 @@ pub fn ComparePage() -> impl IntoView {
 }
 
 #[component]
-fn SideBySide(versus: Versus, #[prop(into)] query: Signal<CompareQuery>) -> impl IntoView {
+fn SideBySide(
+    versus: Versus,
+    failures: Vec<FailedSteps>,
+    #[prop(into)] query: Signal<CompareQuery>,
+) -> impl IntoView {
     let names = Name::all(&versus.runs);
     let title = title(&names);
     let tab = format!("{} runs on {} compared", names.len(), versus.split);
@@ -88,6 +95,7 @@ fn SideBySide(versus: Versus, #[prop(into)] query: Signal<CompareQuery>) -> impl
         <Heads versus names=names.clone()/>
         <Style style names=names.clone()/>
         <SamplesOfRuns samples names=names.clone()/>
+        <Failures failures names=names.clone()/>
         {course}
         <Tasks tasks names query/>
     }

@@ -3,6 +3,7 @@
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_views::finding::RunFinding;
 use swe_ci_views::leaderboard::Scores;
+use swe_ci_views::trajectories::FailedSteps;
 use swe_ci_views::view::RunDetail;
 
 use crate::error::AppError;
@@ -13,6 +14,7 @@ pub(super) struct PageData {
     pub scores: Vec<Scores>,
     /// By task, sample and iteration.
     pub findings: Vec<RunFinding>,
+    pub failures: FailedSteps,
     /// The reproducibility card, as text.
     pub card: String,
 }
@@ -30,6 +32,7 @@ pub(super) async fn whole_run(id: String) -> Result<PageData, AppError> {
         detail,
         scores,
         findings: engine.findings(&id).await?,
+        failures: engine.failed_steps(&id).await?,
         card,
     })
 }

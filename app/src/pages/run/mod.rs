@@ -4,6 +4,7 @@ mod actions;
 mod data;
 mod evolution;
 mod evolution_table;
+mod failures;
 mod findings;
 mod profile;
 mod reproducibility;
@@ -22,6 +23,7 @@ use self::actions::{Actions, Verifying};
 use self::data::{PageData, whole_run};
 use self::evolution::EvolutionCard;
 use self::evolution_table::EvolutionTable;
+use self::failures::Failures;
 use self::findings::{Findings, NoRank};
 use self::reproducibility::{Differences, MarkedBy, Record, ReproducibilityCard, Trust};
 use self::scores::ScoresOfRun;
@@ -78,6 +80,7 @@ fn RunView(
         <Actions detail answer/>
         <ScoresOfRun scores detail/>
         <Findings findings answer/>
+        <Failures run=run_id.clone() failures=whole.failures/>
         <Evolutions detail only/>
         <Record detail/>
         <ReproducibilityCard run_id kind text=whole.card/>

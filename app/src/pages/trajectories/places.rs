@@ -110,7 +110,7 @@ fn amount(subject: Subject, place: &Place) -> String {
         }
         Subject::Loss => format::count(amount.times, "test"),
         Subject::Trouble => format::thousands(amount.times),
-        Subject::Outcome | Subject::Role | Subject::Iteration => {
+        Subject::Outcome | Subject::Role | Subject::Iteration | Subject::Failure => {
             let time = format::seconds(amount.seconds);
             match amount.usage.total() {
                 0 => time,

@@ -90,6 +90,17 @@ const EFFORT: &[Column] = &[
 
 const SECTIONS: &[Section] = &[
     Section {
+        subject: Subject::Failure,
+        title: "Steps without a result",
+        note: "One cause for each attempt, by rules in a fixed order; with what it took.",
+        names: "Cause",
+        columns: &[
+            times("Steps"),
+            TIME,
+            column("Cost", Link::None, |a| a.micro_usd.map(format::dollars)),
+        ],
+    },
+    Section {
         subject: Subject::Trouble,
         title: "Signs of trouble",
         note: "Counted by rules. A repeated call has the tool, the arguments and the result of an earlier call of its step.",
@@ -195,6 +206,7 @@ fn none(subject: Subject) -> &'static str {
         Subject::Tool => "No tool call is recorded.",
         Subject::Command => "No command is recorded.",
         Subject::File => "No change of the code is recorded.",
+        Subject::Failure => "Every step has a result.",
         Subject::Trouble => "None was found.",
         Subject::Loss => "No iteration lost a test.",
     }
@@ -347,6 +359,7 @@ fn words(subject: Subject, name: &str) -> String {
             format!("{role}: {outcome}")
         }
         Subject::Iteration => format!("iteration {name}"),
+        Subject::Failure => labels::failure(name).to_owned(),
         Subject::Trouble => labels::trouble(name).to_owned(),
         Subject::Loss if name == "lost" => "lost tests".to_owned(),
         Subject::Role if Role::from_name(name).is_some() => name.to_owned(),
@@ -365,6 +378,7 @@ pub(super) fn described(selection: &Selection) -> String {
         (Subject::Role, _) => format!("steps of the {words}"),
         (Subject::Iteration, _) => format!("steps of {words}"),
         (Subject::Loss, _) => format!("iterations that {words}"),
+        (Subject::Failure, _) => format!("steps without a result: {words}"),
         (Subject::Outcome | Subject::Trouble, _) => words,
     }
 }

@@ -10,8 +10,9 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::requirement::Requirement;
 use swe_ci_store::{EvolutionRow, StepRow};
 use swe_ci_views::trajectories::{
-    EvolutionDigest, EvolutionRecord, LONGEST_SEARCH, MAX_HITS, Place, Selection, StepRecord,
-    Subject, Trajectories, TranscriptHit, TranscriptSearch, places, search, tables,
+    EvolutionDigest, EvolutionRecord, FailedSteps, Failure, LONGEST_SEARCH, MAX_HITS, Place,
+    Selection, StepRecord, Subject, Trajectories, TranscriptHit, TranscriptSearch, places, search,
+    tables,
 };
 use swe_ci_views::view::RunSummary;
 
@@ -78,6 +79,34 @@ impl Engine {
             places.push(list);
         }
         Ok((sums, places))
+    }
+
+    /// How many steps of a run failed, by cause. A recording that was not read yet
+    /// does not count: the outcome of its step decides.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a run the actor may not see.
+    pub async fn failed_steps(&self, run_id: &str) -> Result<FailedSteps> {
+        self.visible_run(run_id).await?;
+        let outcomes = &Failure::OUTCOMES;
+        let failed = self.store.steps_of_run_with(run_id, outcomes).await?;
+        let mut found = FailedSteps::default();
+        if failed.is_empty() {
+            return Ok(found);
+        }
+        let digests = stored_digests(&self.store, run_id).await?;
+        for (evolution, step) in failed {
+            let recording = step.trajectory.as_ref();
+            let digests = digests.get(&evolution);
+            let digest = digests
+                .zip(recording)
+                .and_then(|(all, key)| all.steps.get(key));
+            let digest = digest.and_then(Option::as_ref);
+            if let Some(failure) = Failure::of(&step.view(), digest) {
+                found.add(failure.class);
+            }
+        }
+        Ok(found)
     }
 
     /// A missing or damaged document does not fail the page.

@@ -26,6 +26,11 @@ pub struct StepDigest {
     pub truncated: Vec<u32>,
     pub empty: Vec<u32>,
     pub unanswered: Vec<u32>,
+    /// And of requests that were refused, or answers that were cut, because the
+    /// conversation was longer than the model takes.
+    pub overflows: Vec<u32>,
+    /// Number of the message with the last answer; 0 without any.
+    pub last_answer: u32,
 }
 
 /// Calls of one kind.

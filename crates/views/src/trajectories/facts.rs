@@ -9,7 +9,9 @@ use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::usage::{Traffic, Usage};
 
 use super::digest::{EvolutionDigest, StepDigest, Use};
-use super::{Amount, MAX_ROWS, Place, Row, Selection, Subject, Table, Trouble};
+use super::{
+    Amount, Failure, FailureClass, MAX_ROWS, Place, Row, Selection, Subject, Table, Trouble,
+};
 use crate::count;
 use crate::view::{EvolutionView, StepView};
 
@@ -83,6 +85,10 @@ fn sort(rows: &mut [Row], subject: Subject) {
         let name = row.name.split('/').next().unwrap_or_default();
         Role::ALL.iter().position(|role| role.name() == name)
     };
+    let failure = |row: &Row| {
+        let class = FailureClass::ALL.iter().position(|c| c.name() == row.name);
+        (Reverse(row.amount.times), class)
+    };
     let trouble = |row: &Row| Trouble::ALL.iter().position(|t| t.name() == row.name);
     match subject {
         Subject::Outcome => rows.sort_by_key(|row| (role(row), Reverse(row.amount.times))),
@@ -90,6 +96,7 @@ fn sort(rows: &mut [Row], subject: Subject) {
         Subject::Iteration => rows.sort_by_key(|row| row.name.parse::<u32>().ok()),
         Subject::Tool | Subject::Command => rows.sort_by_key(|row| Reverse(row.amount.times)),
         Subject::File => rows.sort_by_key(|row| Reverse(lines(row))),
+        Subject::Failure => rows.sort_by_key(failure),
         Subject::Trouble => rows.sort_by_key(trouble),
         Subject::Loss => rows.sort_by(|a, b| b.name.cmp(&a.name)),
     }
@@ -166,12 +173,12 @@ impl EvolutionRecord {
                 });
             }
         }
-        if is_fruitless(view.outcome) {
+        if let Some(failure) = Failure::of(view, digest) {
             facts.push(Fact {
-                amount: times(1),
-                message: start,
-                note: outcome.into(),
-                ..self.trouble(Trouble::NoResult)
+                amount: effort,
+                message: failure.message.or(start),
+                note: failure.evidence.into(),
+                ..self.fact(Subject::Failure, failure.class.name())
             });
         }
         if let Some(digest) = digest {
@@ -327,14 +334,4 @@ fn effort(step: &StepView) -> Amount {
         },
         ..times(1)
     }
-}
-
-fn is_fruitless(outcome: StepOutcome) -> bool {
-    matches!(
-        outcome,
-        StepOutcome::NoChange
-            | StepOutcome::MalformedRequirement
-            | StepOutcome::AgentFailed
-            | StepOutcome::AgentTimedOut
-    )
 }

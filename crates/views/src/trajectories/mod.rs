@@ -10,6 +10,7 @@
 
 mod digest;
 mod facts;
+mod failure;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use swe_ci_core::usage::Usage;
 
 pub use self::digest::{ChangedFile, EvolutionDigest, IterationChanges, Repeated, StepDigest, Use};
 pub use self::facts::{EvolutionRecord, StepRecord, places, tables};
+pub use self::failure::{EQUAL_CALLS, FailedSteps, Failure, FailureClass, MANY_CALLS};
 pub use self::search::{
     LONGEST_SEARCH, MAX_HITS, MessageTexts, TranscriptHit, TranscriptSearch, message_texts, search,
 };
@@ -47,6 +49,8 @@ swe_ci_core::named! {
         Command = "command",
         /// Changes by file.
         File = "file",
+        /// Steps without a result by the cause: see [`FailureClass`].
+        Failure = "failure",
         /// Signs of trouble: see [`Trouble`].
         Trouble = "trouble",
         /// Iterations that lost tests or collapsed: `lost`, `collapsed`.
@@ -65,9 +69,6 @@ swe_ci_core::named! {
         Empty = "empty",
         /// A request that got no complete answer.
         Unanswered = "unanswered",
-        /// A step in which the agent failed, gave up, exceeded its time or
-        /// changed nothing.
-        NoResult = "no_result",
     }
 }
 

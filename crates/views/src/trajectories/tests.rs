@@ -175,7 +175,7 @@ fn sums_over_all_evolutions() {
     );
     assert_eq!(row(Subject::Trouble, "repeated").amount.times, 4);
     assert_eq!(row(Subject::Trouble, "truncated").amount.times, 4);
-    assert_eq!(row(Subject::Trouble, "no_result").amount.times, 2);
+    assert_eq!(row(Subject::Failure, "gave_up").amount.times, 2);
     assert_eq!(row(Subject::Loss, "lost").amount.times, 4);
     assert_eq!(row(Subject::Loss, "collapsed").amount.times, 6);
 }

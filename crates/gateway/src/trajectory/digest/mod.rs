@@ -10,6 +10,7 @@ use swe_ci_views::trajectories::{Repeated, StepDigest, Use};
 use self::commands::{exit_code, programs};
 use super::conversations::{Conversation, Turn};
 use super::transcript::{Call, CallResult};
+use crate::Exchange;
 
 /// Limits of a digest, which an agent must not make large: different tools,
 /// different programs, repeated calls, messages of a kind; and the bytes of a
@@ -28,6 +29,24 @@ const CUT_OFF: [&str; 5] = [
     "incomplete",
     "model_context_window_exceeded",
 ];
+
+/// Of these, the one that says that the conversation was too long.
+const FULL: &str = "model_context_window_exceeded";
+/// What providers say when they refuse a conversation that is too long, in lower
+/// case.
+const TOO_LONG: [&str; 9] = [
+    "context length",
+    "context_length",
+    "context window",
+    "maximum context",
+    "prompt is too long",
+    "input is too long",
+    "input token count",
+    "too many tokens",
+    "request_too_large",
+];
+/// Bytes of a refusal that are looked at.
+const MAX_REFUSAL: usize = 4_096;
 
 /// The digest of a step with these conversations.
 pub(super) fn digest(conversations: &[Conversation]) -> StepDigest {
@@ -67,6 +86,10 @@ impl Reader {
         let message = &answer.message;
         let stopped = answer.stopped.as_deref().unwrap_or_default();
         let is_empty = message.text.trim().is_empty() && message.calls.is_empty();
+        if stopped.eq_ignore_ascii_case(FULL) || is_too_long(exchange, &message.text) {
+            push(&mut self.digest.overflows, number);
+        }
+        self.digest.last_answer = number;
         let list = if exchange.error.is_some() || !exchange.complete || exchange.status >= 400 {
             Some(&mut self.digest.unanswered)
         } else if CUT_OFF.contains(&stopped.to_lowercase().as_str()) {
@@ -76,8 +99,8 @@ impl Reader {
         } else {
             None
         };
-        if let Some(list) = list.filter(|list| list.len() < MAX_MESSAGES) {
-            list.push(number);
+        if let Some(list) = list {
+            push(list, number);
         }
         let calls = u64::try_from(message.calls.len()).unwrap_or(u64::MAX);
         if calls == 0 {
@@ -140,6 +163,25 @@ impl Reader {
         self.digest.repeated = repeated;
         self.digest
     }
+}
+
+fn push(list: &mut Vec<u32>, number: u32) {
+    if list.len() < MAX_MESSAGES {
+        list.push(number);
+    }
+}
+
+/// Whether the provider refused a request because of its length, by the text of
+/// its refusal.
+fn is_too_long(exchange: &Exchange, refusal: &str) -> bool {
+    if !(400..500).contains(&exchange.status) {
+        return false;
+    }
+    let start = &refusal[..refusal.floor_char_boundary(MAX_REFUSAL)];
+    let why = exchange.error.as_deref().unwrap_or_default();
+    let texts = [start.to_lowercase(), why.to_lowercase()];
+    let says = |words: &&str| texts.iter().any(|text| text.contains(*words));
+    exchange.status == 413 || TOO_LONG.iter().any(says)
 }
 
 /// By the call's id; in a protocol without ids, by the order.

@@ -54,7 +54,11 @@ fn trouble() {
     let mut refused = exchange(HOW, 6, SYSTEM, &history, &agent(""));
     (refused.status, refused.error) = (500, Some("no".into()));
     let empty = exchange(HOW, 7, SYSTEM, &history, &agent(""));
-    exchanges.extend([cut, refused, empty]);
+    let mut long = exchange(HOW, 8, SYSTEM, &history, &agent(""));
+    long.status = 400;
+    long.response =
+        r#"{"error": {"message": "This model's maximum context length is 8192 tokens"}}"#.into();
+    exchanges.extend([cut, refused, empty, long]);
 
     let found = read(&exchanges);
     let bash = found.tools["bash"];
@@ -84,7 +88,10 @@ fn trouble() {
         parts.map(text).collect()
     };
     assert_eq!(said(&found.truncated), [Some("I think that".to_owned())]);
-    assert_eq!(said(&found.unanswered), [Some("no".to_owned())]);
+    assert_eq!(said(&found.unanswered)[0], Some("no".to_owned()));
+    // The request that was too long is one without an answer, and the last.
+    assert_eq!(found.overflows, [found.last_answer]);
+    assert_eq!(found.unanswered[1..], found.overflows);
     assert_eq!(said(&found.empty), [None]);
 }
 
