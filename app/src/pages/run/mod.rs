@@ -80,8 +80,8 @@ fn RunView(
         <Actions detail answer/>
         <ScoresOfRun scores detail/>
         <Findings findings answer/>
-        <Failures run=run_id.clone() failures=whole.failures/>
         <Evolutions detail only/>
+        <Failures run=run_id.clone() failures=whole.failures/>
         <Record detail/>
         <ReproducibilityCard run_id kind text=whole.card/>
     }
