@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 22] = files![
+const FILES: [(&str, &str, &str); 23] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -40,11 +40,14 @@ const FILES: [(&str, &str, &str); 22] = files![
     "0020" "run_counts",
     "0021" "evolution_digests",
     "0022" "indexes",
+    "0024" "handovers",
 ];
 
 /// Brings a database from any earlier schema to the present one.
 pub(crate) fn migrator() -> Migrator {
-    let migrations = FILES.iter().zip(1..).map(|((_, name, sql), version)| {
+    let migrations = FILES.iter().map(|(version, name, sql)| {
+        let digits = version.bytes().map(|digit| i64::from(digit - b'0'));
+        let version = digits.fold(0, |number, digit| 10 * number + digit);
         let description = Cow::Owned(name.replace('_', " "));
         let sql = sql.into_sql_str();
         Migration::new(version, description, MigrationType::Simple, sql, false)
@@ -68,9 +71,10 @@ mod tests {
         names.sort();
         let listed = FILES.map(|(version, name, _)| format!("{version}_{name}.sql"));
         assert_eq!(names, listed);
-        let versions = (1..).zip(FILES);
-        for (number, (version, ..)) in versions.take(FILES.len()) {
-            assert_eq!(version, format!("{number:04}"));
-        }
+        let versions = migrator()
+            .iter()
+            .map(|m| format!("{:04}", m.version))
+            .collect::<Vec<_>>();
+        assert_eq!(versions, FILES.map(|(version, ..)| version));
     }
 }
