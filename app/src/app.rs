@@ -108,6 +108,7 @@ fn Main(framed: bool) -> impl IntoView {
                 <Route path=path!("/datasets/curations/:id") view=page::curation::CurationPage ssr=SsrMode::Async/>
                 <Route path=path!("/datasets/:split") view=page::dataset::DatasetPage ssr=SsrMode::Async/>
                 <Route path=path!("/matrix") view=page::matrix::MatrixPage ssr=SsrMode::Async/>
+                <Route path=path!("/handover") view=page::handover::HandoverPage ssr=SsrMode::Async/>
                 <Route path=path!("/compare") view=page::compare::ComparePage ssr=SsrMode::Async/>
                 <Route path=path!("/models/:name") view=page::model::ModelPage ssr=SsrMode::Async/>
                 <Route path=path!("/figures") view=page::figures::FiguresPage ssr=SsrMode::Async/>
@@ -161,6 +162,7 @@ fn Footer() -> impl IntoView {
             <p>"swe-ci measures how well coding agents maintain code, over many iterations."</p>
             <nav aria-label="More">
                 <a href="/compare">"Compare runs"</a>
+                <a href="/handover">"Handovers"</a>
                 <a href="/datasets">"Datasets"</a>
                 <a href="/about">"How to read this"</a>
                 <a href="/feed.xml">"Feed"</a>

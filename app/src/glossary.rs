@@ -49,7 +49,7 @@ glossary! {
         Gap("gap", "gap",
             "The target tests that the current code does not pass."),
         Unseen("unseen-tasks", "unseen tasks",
-            "Tasks whose target was committed after a model's release date, so its training data cannot contain them."),
+            "Tasks whose target was committed after a model's training data ends, or after its release if that is not known, so its training data cannot contain them."),
     ]
     "Runs" [
         Run("run", "run",
@@ -68,6 +68,8 @@ glossary! {
             "The architect's instructions to the programmer: one to five requirements, and no code."),
         Mode("mode", "mode",
             "The basis of the programmer's work. In tdd the programmer has the requirements and the tests; in rdd the requirements alone. Runs of different modes are never ranked together."),
+        Handover("handover", "handover",
+            "A run that goes on with the code another run wrote, towards the same target. It shows how well that code can be maintained, and is not ranked with other runs."),
         Provider("provider", "provider",
             "The service that answers requests to a model over the network, paid or free."),
         Endpoint("endpoint", "endpoint",

@@ -210,6 +210,13 @@ pub(crate) fn mode(mode: Mode) -> &'static str {
     }
 }
 
+/// The mark of a run that goes on with other code.
+pub(crate) const HANDOVER: (&str, &str, Tone) = (
+    "handover",
+    "It goes on with the code of another run instead of the base, and is not ranked",
+    Tone::Accent,
+);
+
 /// The mark of a run whose programmer had no tests.
 pub(crate) const RDD: (&str, &str, Tone) = (
     "rdd",

@@ -14,6 +14,7 @@ pub(crate) mod datasets;
 pub(crate) mod disk;
 pub(crate) mod evolution;
 pub(crate) mod figures;
+pub(crate) mod handover;
 pub(crate) mod import;
 pub(crate) mod invitation;
 pub(crate) mod iteration;

@@ -77,6 +77,15 @@ pub(super) fn HostedToolsTag(allowed: bool) -> impl IntoView {
     })
 }
 
+/// Nothing for runs that start from the bases.
+#[component]
+pub(super) fn HandoverTag(handover: bool) -> impl IntoView {
+    handover.then(|| {
+        let (text, hint, tone) = labels::HANDOVER;
+        view! { <Tag text tone hint/> }
+    })
+}
+
 /// Nothing for public runs.
 #[component]
 pub(super) fn VisibilityTag(visibility: Visibility) -> impl IntoView {

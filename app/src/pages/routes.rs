@@ -82,6 +82,11 @@ pub(super) fn matrix_href(split: Option<&str>) -> String {
     Query::default().with("split", split).at("/matrix")
 }
 
+/// The handovers of a split.
+pub(super) fn handover_href(split: &str) -> String {
+    Query::default().with("split", Some(split)).at("/handover")
+}
+
 /// The page that chooses runs of a split to compare.
 pub(super) fn compare_href(split: &str) -> String {
     format!("/compare?split={}", encode(split))

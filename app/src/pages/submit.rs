@@ -90,6 +90,7 @@ fn RunForm(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
                 <Field form name="model" label="Name" hint="The name on the leaderboard."/>
                 <Field form name="provider" label="Provider" hint="Optional."/>
                 <Field form name="release_date" label="Released on" hint="YYYY-MM-DD, to find unseen tasks."/>
+                <Field form name="training_cutoff" label="Training data up to" hint="YYYY-MM-DD, if the provider says so."/>
             </fieldset>
             <fieldset>
                 <legend>"Connection"</legend>
@@ -117,6 +118,10 @@ fn RunForm(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
                 <OneOf form name="split" label="Split" options=splits.collect()/>
                 <div class="only-models">
                     <OneOf form name="mode" label="The programmer works from" options=modes()/>
+                </div>
+                <div class="only-models">
+                    <Field form name="handover.run" label="Continue the code of another run" hint="The id of a finished run; the base of each task when empty. Such a run is not ranked."/>
+                    <Field form name="handover.iteration" label="Its code after iteration" kind="number" hint="The last scored one of each evolution when empty."/>
                 </div>
                 <Field form name="samples" label="Evolutions per task" kind="number"/>
                 <Field form name="plan.max_iterations" label="Iterations at most" kind="number"/>

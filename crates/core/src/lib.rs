@@ -13,6 +13,7 @@ pub mod day;
 pub mod diff;
 pub mod finding;
 pub mod format;
+pub mod handover;
 pub mod hosted_tools;
 pub mod metrics;
 pub mod outcomes;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{AgentConfig, Budget, Endpoint};
+use crate::handover::Handover;
 use crate::hosted_tools;
 use crate::problems::Problems;
 use crate::requirement::Mode;
@@ -40,6 +41,9 @@ pub struct RunConfig {
     /// The day the model was released, `YYYY-MM-DD`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release_date: Option<String>,
+    /// The last day of the model's training data, `YYYY-MM-DD`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training_cutoff: Option<String>,
     pub kind: Kind,
     /// The harness of both agents, unless the programmer has its own.
     pub harness: HarnessConfig,
@@ -69,6 +73,10 @@ pub struct RunConfig {
     /// a run is marked, and not ranked.
     #[serde(default)]
     pub allow_hosted_tools: bool,
+    /// The run whose code this one goes on with. Such a run is another
+    /// benchmark, and not ranked with the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Handover>,
 }
 
 const PROGRAMMER: &str = "programmer.";
@@ -84,6 +92,7 @@ impl RunConfig {
             model: "Human (replayed history)".into(),
             provider: String::new(),
             release_date: None,
+            training_cutoff: None,
             kind: Kind::Human,
             harness: HarnessConfig::Replay {
                 max_chunks: Plan::default().max_iterations,
@@ -98,6 +107,7 @@ impl RunConfig {
             limits: Limits::default(),
             budget: Budget::default(),
             allow_hosted_tools: false,
+            handover: None,
         }
     }
 
@@ -144,9 +154,17 @@ impl RunConfig {
         problems.one_line("model", &self.model, 1);
         problems.one_line("provider", &self.provider, 0);
         problems.day("release_date", self.release_date.as_deref());
+        problems.day("training_cutoff", self.training_cutoff.as_deref());
+        // Days sort as text.
+        let ends = (&self.training_cutoff, &self.release_date);
+        let in_order = !matches!(ends, (Some(cutoff), Some(released)) if cutoff > released);
+        problems.ensure("training_cutoff", in_order, || {
+            "is after release_date; no model is trained on data from after its release".into()
+        });
         self.validate_agents(problems);
         self.validate_hosted_tools(problems);
         self.validate_mode(problems);
+        self.validate_handover(problems);
         let split = crate::task::is_plain_name(&self.split);
         problems.ensure("split", split, || "is not the name of a split".into());
         let duplicate = self.duplicate_task();
@@ -204,6 +222,17 @@ impl RunConfig {
         let replays = matches!(self.harness, HarnessConfig::Replay { .. });
         problems.ensure("mode", !replays || self.mode == Mode::Tdd, || {
             "the human baseline has no mode of its own and stands beside the runs of both; leave it out".into()
+        });
+    }
+
+    /// A replayed history brings its own code, and would throw the other away.
+    fn validate_handover(&self, problems: &mut Problems) {
+        let Some(handover) = &self.handover else {
+            return;
+        };
+        handover.validate(problems);
+        problems.ensure("handover.run", self.harness.asks_a_model(), || {
+            "a replayed history cannot go on with other code; choose a harness that asks a model, or leave handover out".into()
         });
     }
 
@@ -305,6 +334,14 @@ mod tests {
             field(|c| c.release_date = Some("2026-02-29".into())),
             "release_date"
         );
+        let dates = |cutoff: &str, released: &str| {
+            let mut config = good.clone();
+            config.training_cutoff = Some(cutoff.into());
+            config.release_date = Some(released.into());
+            config.problems().len()
+        };
+        assert_eq!(dates("2026-01-02", "2026-01-01"), 1);
+        assert_eq!(dates("2026-01-01", "2026-01-01"), 0);
         assert_eq!(
             field(|c| c.harness = HarnessConfig::Elsewhere {
                 program: String::new()
@@ -396,6 +433,20 @@ mod tests {
             program: "x".into(),
         };
         assert_eq!(config.check(), Ok(()));
+    }
+
+    #[test]
+    fn only_a_model_goes_on_with_other_code() {
+        let mut config = RunConfig::human("demo");
+        config.handover = Some(Handover {
+            run: String::new(),
+            iteration: Some(0),
+        });
+        let fields: Vec<String> = config.problems().into_iter().map(|bad| bad.field).collect();
+        assert_eq!(
+            fields,
+            ["handover.run", "handover.iteration", "handover.run"]
+        );
     }
 
     #[test]

@@ -13,6 +13,7 @@ use quick_cache::sync::Cache;
 use swe_ci_base::error::Result;
 use swe_ci_core::metrics::Convention;
 use swe_ci_core::usage::Usage;
+use swe_ci_views::handover::HandoverRun;
 use swe_ci_views::leaderboard::{Board, Effort, LeaderboardData, Ranking, ScoredTask, Unseen};
 
 /// Leaderboards in view at the same time.
@@ -30,6 +31,8 @@ pub struct LeaderboardCache {
     pub unseen: Shared<(Board, i64), Unseen, BOARDS>,
     pub runs: CountedRuns,
     pub rankings: Shared<RankingKey, Ranking, RANKINGS>,
+    /// The finished handovers of splits.
+    pub handovers: Shared<(String, i64), Vec<HandoverRun>, BOARDS>,
 }
 
 /// The counted results of a run with the facts about its tasks.

@@ -116,6 +116,7 @@ pub fn evolution(verdicts: &[Verdict]) -> EvolutionView {
             base_passed: 12,
             counts_only: false,
         },
+        start: None,
         max_iterations: 20,
         started_at: None,
         finished_at: None,

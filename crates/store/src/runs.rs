@@ -10,6 +10,7 @@ use swe_ci_views::view::{Provenance, RunSummary};
 
 use super::audit::note;
 use super::changes::commit_change;
+use super::handovers::{NewStart, pin_start};
 use super::rows::columns::from_row;
 use super::rows::runs::{
     RunListing, RunToExecute, read_listing, read_run_summary, read_run_to_execute,
@@ -55,6 +56,26 @@ pub(super) fn select_summary(iterations: &str) -> String {
 impl Store {
     /// Writes a run and its evolutions in one transaction; returns its id.
     pub async fn insert_run(&self, run: &NewRun, by: &Actor) -> Result<String> {
+        self.insert(run, None, by).await
+    }
+
+    /// The same for a handover: only the evolutions that have a start, each on
+    /// its own.
+    pub async fn insert_handover(
+        &self,
+        run: &NewRun,
+        starts: &[NewStart],
+        by: &Actor,
+    ) -> Result<String> {
+        self.insert(run, Some(starts), by).await
+    }
+
+    async fn insert(
+        &self,
+        run: &NewRun,
+        starts: Option<&[NewStart]>,
+        by: &Actor,
+    ) -> Result<String> {
         let id = new_id();
         let now = now_ms();
         let mut tx = self.pool.begin().await?;
@@ -72,6 +93,12 @@ impl Store {
         .await?;
         for (task, expected_seconds) in &run.tasks {
             for sample in 1..=run.config.samples {
+                let is_own = |start: &&NewStart| start.task == *task && start.sample == sample;
+                let start = starts.map(|starts| starts.iter().find(is_own));
+                if start == Some(None) {
+                    continue;
+                }
+                let evolution_id = new_id();
                 query(
                     "INSERT INTO evolutions (id, run_id, task_id, sample, progress, lease_until, expected_seconds,
                                              queued_at, at_iteration, at_role, at_attempt, suite,
@@ -80,10 +107,13 @@ impl Store {
                             t.base_sha, t.target_sha, t.image, t.base_report, t.test_command
                      FROM tasks t WHERE t.id = $3",
                 )
-                .with((new_id(), &id, task.as_str()))
+                .with((&evolution_id, &id, task.as_str()))
                 .with((sample, *expected_seconds, now))
                 .run_or(&mut *tx, || Error::not_found("task", task))
                 .await?;
+                if let Some(start) = start.flatten() {
+                    pin_start(&mut tx, &evolution_id, start).await?;
+                }
             }
         }
         if run.preflight {

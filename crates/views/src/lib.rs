@@ -19,6 +19,7 @@ pub mod event;
 pub mod failures;
 pub mod figures;
 pub mod finding;
+pub mod handover;
 pub mod host;
 pub mod inspection;
 pub mod judge;

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::finding::{Finding, Unranked};
+use swe_ci_core::handover::NoStart;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::requirement::Requirement;
@@ -226,6 +227,19 @@ pub struct Provenance {
     /// The origin of imported results; absent for measured ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<ImportedFrom>,
+    /// What a handover leaves out; empty for other runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_handed_over: Vec<NotHandedOver>,
+}
+
+/// An evolution that a handover leaves out: the earlier run has nothing to go on
+/// with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct NotHandedOver {
+    pub task_id: TaskId,
+    /// From 1.
+    pub sample: u32,
+    pub why: NoStart,
 }
 
 /// The origin of imported results.
@@ -252,6 +266,10 @@ pub struct EvolutionView {
     /// Why it is blocked or the agent gave up, in words.
     pub reason: Option<String>,
     pub suite: SuiteCounts,
+    /// The code it started from in place of the base, in a handover: `suite`
+    /// then counts that code instead of the base.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<HandedOver>,
     pub max_iterations: u32,
     pub started_at: Option<String>,
     pub finished_at: Option<String>,
@@ -266,6 +284,18 @@ impl EvolutionView {
         let last = self.iterations.last();
         last.map_or(self.suite.base_in_target, |i| i.verdict.in_target())
     }
+}
+
+/// The code that an evolution of a handover started from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct HandedOver {
+    /// The run it comes from.
+    pub run_id: String,
+    pub evolution_id: String,
+    /// The scored iteration it comes from, from 1.
+    pub iteration: u32,
+    /// Digest of the code.
+    pub code: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]

@@ -62,6 +62,7 @@ pub fn pages() -> Pages {
             format!("{}&task={task}", compare(&[0, 3, 6, 11])),
         ),
         ("matrix", "/matrix?split=field".into()),
+        ("handover-none", "/handover?split=field".into()),
         ("model", "/models/Albatross%204".into()),
         ("tasks", "/tasks?split=field".into()),
         (

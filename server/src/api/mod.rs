@@ -11,6 +11,7 @@ mod curations;
 mod events;
 mod files;
 mod findings;
+mod handovers;
 mod health;
 mod judgements;
 mod leaderboard;
@@ -88,6 +89,7 @@ fn annotated() -> OpenApiRouter<App> {
         OpenApiRouter::with_openapi(Document::openapi()),
         leaderboard: leaderboard, leaderboard_csv, unranked, matrix, matrix_csv;
         comparison: compare, compare_csv;
+        handovers: handovers, handovers_csv;
         plots: figure;
         runs: runs, scores, evolution, card;
         trajectory: trajectory, messages;

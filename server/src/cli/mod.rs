@@ -7,6 +7,7 @@ mod disk;
 mod doctor;
 mod failure;
 mod findings;
+mod handovers;
 mod harness;
 mod import_results;
 mod judge;
@@ -99,6 +100,9 @@ enum Command {
     /// Print the leaderboard of a split
     #[command(after_help = leaderboard::AFTER_HELP)]
     Leaderboard(leaderboard::Options),
+    /// Print what models made of each other's code
+    #[command(after_help = handovers::AFTER_HELP)]
+    Handovers(handovers::Options),
     /// Score results made elsewhere, straight from their files
     #[command(after_help = score::AFTER_HELP)]
     Score(score::Options),
@@ -178,6 +182,7 @@ impl Cli {
             Command::Dataset(command) => dataset::execute(&global, command).await,
             Command::Run(command) => run::execute(&global, command).await,
             Command::Leaderboard(options) => leaderboard::execute(&engine().await?, &options).await,
+            Command::Handovers(options) => handovers::execute(&engine().await?, &options).await,
             Command::Score(options) => score::execute(options).await,
             Command::ImportResults(options) => {
                 import_results::execute(&engine().await?, options).await

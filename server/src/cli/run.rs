@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args, Subcommand};
 use serde_json::json;
+use swe_ci_core::handover::Handover;
 use swe_ci_core::run::RunConfig;
 use swe_ci_engine::{PageRequest, run_configuration};
 use swe_ci_views::account::Visibility;
@@ -29,6 +30,7 @@ stdin). The smallest one:
 and the optional fields, with their defaults:
 
   provider = \"\"
+  release_date = \"2026-01-31\"    # and training_cutoff: days, to find unseen tasks
   mode = \"tdd\"    # or rdd: the programmer sees no tests; ranked apart
   samples = 1
   plan = { max_iterations = 20, max_attempts = 10 }
@@ -47,6 +49,15 @@ and the optional fields, with their defaults:
   [budget]
   usd = 50.0    # or tokens, requests, seconds; none has a limit by itself
 
+With --continue RUN, or a table
+
+  [handover]
+  run = \"RUN\"
+  iteration = 5    # the last scored iteration of each evolution when absent
+
+each evolution goes on with the code that RUN had after that iteration, instead
+of the base. Such runs are not ranked; `swe-ci handovers` compares them.
+
 The run waits in the queue until a server on the same data executes it. stdout
 shows its id.
 
@@ -55,6 +66,7 @@ shows its id.
 Examples:
   swe-ci run submit --human --split demo
   swe-ci run submit my-model.toml
+  swe-ci run submit my-model.toml --continue RUN --after 5
   id=$(swe-ci run submit my-model.json) && swe-ci run show $id";
 
 #[derive(Debug, Subcommand)]
@@ -102,6 +114,12 @@ pub(super) struct Submit {
         conflicts_with = "file"
     )]
     split: String,
+    /// Go on with the code of this finished run instead of the base
+    #[arg(long = "continue", value_name = "RUN", conflicts_with = "human")]
+    handover: Option<String>,
+    /// The code after this iteration; the last scored one when absent
+    #[arg(long, value_name = "N", requires = "handover", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    after: Option<u32>,
     /// Show it to administrators only; `swe-ci run publish` shows it to all
     #[arg(long)]
     private: bool,
@@ -136,10 +154,14 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
 }
 
 async fn submit(global: &GlobalOptions, options: &Submit) -> Result<(), Failure> {
-    let config = match &options.file {
+    let mut config = match &options.file {
         Some(file) => read(file)?,
         None => RunConfig::human(&options.split),
     };
+    if let Some(run) = options.handover.clone() {
+        let iteration = options.after;
+        config.handover = Some(Handover { run, iteration });
+    }
     let visibility = match options.private {
         true => Visibility::Private,
         false => Visibility::Public,
@@ -233,6 +255,20 @@ fn print_run(run: &RunDetail) -> Result<(), Failure> {
         config.harness.name(),
         output::minute(&summary.created_at),
     ))?;
+    if let Some(handover) = &config.handover {
+        output::line(format_args!(
+            "goes on with the code of run {}",
+            handover.run
+        ))?;
+        for left in &run.provenance.not_handed_over {
+            output::note(format_args!(
+                "not handed over: {}, sample {}: {}",
+                left.task_id,
+                left.sample,
+                left.why.in_words()
+            ));
+        }
+    }
     let header = "task | sample: | progress | iterations: | passing: | lost: | now";
     output::table(header, run.evolution_list.iter().map(evolution_row))
 }
@@ -294,7 +330,7 @@ mod tests {
     #[test]
     fn the_help_lists_the_layouts() {
         let (_, shown) = SUBMIT_HELP.split_once("smallest one:").unwrap();
-        let (shown, _) = shown.split_once("The run waits").unwrap();
+        let (shown, _) = shown.split_once("With --continue").unwrap();
         let config: String = shown
             .lines()
             .filter(|l| l.starts_with("  "))

@@ -39,6 +39,7 @@ const CACHED_PATHS: &[&str] = &[
     "/compare",
     "/tasks",
     "/matrix",
+    "/handover",
     "/models/",
     "/about",
     "/embed/",
@@ -50,6 +51,7 @@ const CACHED_PATHS: &[&str] = &[
     "/api/v1/compare",
     "/og/",
     "/api/v1/matrix",
+    "/api/v1/handovers",
 ];
 
 /// The cached responses. Cheap to clone.

@@ -42,6 +42,7 @@ mod matrix;
 
 mod page_cache;
 
+mod handovers;
 mod leaderboard;
 mod marks;
 

@@ -14,7 +14,7 @@ use swe_ci_core::run::Kind;
 use swe_ci_core::step::Ending;
 use swe_ci_core::test_history::choose;
 use swe_ci_plots::{Size, Theme, passing};
-use swe_ci_views::view::{EvolutionDetail, EvolutionView, Spent};
+use swe_ci_views::view::{EvolutionDetail, EvolutionView, HandedOver, Spent};
 
 pub(super) use self::data::evolution;
 use self::data::{Effort, Shown, evolution_at};
@@ -32,8 +32,8 @@ use crate::glossary::Word;
 use crate::pages::iteration::{Logs, Steps};
 use crate::pages::result_table::KindTag;
 use crate::pages::routes::{
-    EvolutionAddress, EvolutionQuery, ITERATION, TESTS, evolution_href, run_href, style_href,
-    task_href,
+    EvolutionAddress, EvolutionQuery, ITERATION, TESTS, evolution_href, iteration_href, run_href,
+    style_href, task_href,
 };
 use crate::query::{of_address, of_query};
 use crate::{format, labels};
@@ -187,12 +187,34 @@ fn Facts(evolution: EvolutionView, kind: Kind, spent: Option<Spent>) -> impl Int
         <dl class="facts">
             <div><dt><Term word=Word::Ending text="Ending"/></dt><dd>{labels::standing(&evolution).0}</dd></div>
             <div><dt>"Passing at the end"</dt><dd>{format!("{} of {}", format::thousands(passing), format::thousands(suite.target))}</dd></div>
-            <div><dt>"Passing on the "<Term word=Word::Base/></dt><dd>{format::thousands(suite.base_in_target)}</dd></div>
+            {match evolution.start {
+                None => Either::Left(view! {
+                    <div><dt>"Passing on the "<Term word=Word::Base/></dt><dd>{format::thousands(suite.base_in_target)}</dd></div>
+                }),
+                Some(start) => Either::Right(view! { <Started start passing=suite.base_in_target/> }),
+            }}
             <div><dt><Term word=Word::Iteration text="Iterations"/></dt><dd>{format!("{} of {}", evolution.iterations.len(), evolution.max_iterations)}</dd></div>
             {score}
             {finished}
             {spent.map(|spent| view! { <Took spent/> })}
         </dl>
+    }
+}
+
+/// The code of another run that it started from.
+#[component]
+fn Started(start: HandedOver, passing: u32) -> impl IntoView {
+    let href = iteration_href(&start.run_id, &start.evolution_id, start.iteration);
+    view! {
+        <div><dt>"Passing on the code handed over"</dt><dd>{format::thousands(passing)}</dd></div>
+        <div>
+            <dt><Term word=Word::Handover text="Goes on with"/></dt>
+            <dd>
+                <a href=href>{format!("iteration {} of another run", start.iteration)}</a>
+                " "
+                <code title=start.code.clone()>{format::short(&start.code)}</code>
+            </dd>
+        </div>
     }
 }
 

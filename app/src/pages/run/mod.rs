@@ -34,7 +34,7 @@ use crate::components::{
     FormAnswer, InPlace, Meter, PageTop, Tag, Term, Time, crumb, fact, fetched, loaded,
 };
 use crate::glossary::Word;
-use crate::pages::result_table::{HostedToolsTag, KindTag, ModeTag, VisibilityTag};
+use crate::pages::result_table::{HandoverTag, HostedToolsTag, KindTag, ModeTag, VisibilityTag};
 use crate::pages::routes::{
     compare_with_href, evolution_href, model_href, tasks_href, trajectories_href,
 };
@@ -120,6 +120,7 @@ fn Head(detail: RwSignal<RunDetail>) -> impl IntoView {
                 <KindTag kind=config.kind/>
                 <ModeTag mode=config.mode/>
                 <HostedToolsTag allowed=config.allow_hosted_tools/>
+                <HandoverTag handover=config.handover.is_some()/>
                 <VisibilityTag visibility=summary.visibility/>
                 <Trust detail=whole.clone()/>
             </p>

@@ -3,14 +3,15 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::agent::Endpoint;
+use swe_ci_core::handover::Handover;
 use swe_ci_core::run::{Kind, RunConfig};
 use swe_ci_views::verification::{Mark, Verification};
-use swe_ci_views::view::{ImportedFrom, Provenance, RunDetail};
+use swe_ci_views::view::{ImportedFrom, NotHandedOver, Provenance, RunDetail};
 
 use crate::components::{Tag, Term, fact};
 use crate::glossary::Word;
 use crate::pages::result_table::MarkTerm;
-use crate::pages::routes::iteration_href;
+use crate::pages::routes::{handover_href, iteration_href, run_href};
 use crate::query::encode;
 use crate::{format, labels};
 
@@ -35,6 +36,8 @@ pub(super) fn Record(detail: RwSignal<RunDetail>) -> impl IntoView {
                 <div><dt>"Run"</dt><dd><code>{summary.run_id.clone()}</code></dd></div>
                 <div><dt>"Harness"</dt><dd>{labels::harness(&config.harness)}</dd></div>
                 {config.release_date.map(|day| view! { <div><dt>"Model released"</dt><dd>{day}</dd></div> })}
+                {config.training_cutoff.map(|day| view! { <div><dt>"Training data up to"</dt><dd>{day}</dd></div> })}
+                {config.handover.map(|handover| view! { <Continued handover left_out=provenance.not_handed_over.clone() split=config.split.clone()/> })}
                 {origin}
                 <div><dt>"Dataset digest"</dt><dd><code>{provenance.dataset_digest}</code></dd></div>
                 <div><dt>"Metric definitions"</dt><dd>{format!("version {}", provenance.metric_version)}</dd></div>
@@ -43,6 +46,35 @@ pub(super) fn Record(detail: RwSignal<RunDetail>) -> impl IntoView {
             <Notes notes=notes.unwrap_or_default()/>
             <p><a href=format!("/api/v1/runs/{}", summary.run_id)>"All of it as JSON"</a></p>
         </section>
+    }
+}
+
+/// The run whose code it goes on with, and what that run did not hand over.
+#[component]
+fn Continued(handover: Handover, left_out: Vec<NotHandedOver>, split: String) -> impl IntoView {
+    let at = match handover.iteration {
+        Some(iteration) => format!(" after iteration {iteration}"),
+        None => " after the last scored iteration".to_owned(),
+    };
+    let item = |left: NotHandedOver| {
+        let why = left.why.in_words();
+        view! { <li>{format!("{}, sample {}: {why}", left.task_id, left.sample)}</li> }
+    };
+    let left_out = (!left_out.is_empty()).then(|| {
+        let items = left_out.into_iter().map(item).collect_view();
+        view! { <div><dt>"Not handed over"</dt><dd><ul class="plain">{items}</ul></dd></div> }
+    });
+    view! {
+        <div>
+            <dt>"Goes on with the code of"</dt>
+            <dd>
+                <a href=run_href(&handover.run)><code>{handover.run.clone()}</code></a>
+                {at}
+                ". It is not ranked: "
+                <a href=handover_href(&split)>"handovers of this split"</a>
+            </dd>
+        </div>
+        {left_out}
     }
 }
 

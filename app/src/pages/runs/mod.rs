@@ -17,7 +17,7 @@ use crate::context::Reader;
 use crate::error::AppError;
 use crate::glossary::Word;
 use crate::pages::result_table::{
-    HostedToolsTag, KindTag, MarkTag, ModeTag, UnrankedTag, VisibilityTag,
+    HandoverTag, HostedToolsTag, KindTag, MarkTag, ModeTag, UnrankedTag, VisibilityTag,
 };
 use crate::pages::routes::{run_href, tasks_href};
 use crate::query::of_query;
@@ -131,6 +131,7 @@ fn run_row(listed: ListedRun) -> impl IntoView {
                     <KindTag kind=config.kind/>
                     <ModeTag mode=config.mode/>
                 <HostedToolsTag allowed=config.allow_hosted_tools/>
+                <HandoverTag handover=config.handover.is_some()/>
                     <MarkTag mark=run.mark/>
                     <UnrankedTag unranked/>
                     {partial}

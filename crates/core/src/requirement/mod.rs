@@ -32,7 +32,7 @@ pub const MAX_BYTES: usize = 256 * 1024;
 crate::named! {
     /// The basis of the programmer's work. Runs of different modes are different
     /// benchmarks and never ranked together.
-    #[derive(Default)]
+    #[derive(Default, PartialOrd, Ord)]
     pub enum Mode {
         /// Test-driven, as in the paper: requirements may name tests, and the
         /// programmer sees them.

@@ -159,9 +159,10 @@ impl Engine {
         before: Option<&IterationRow>,
         after: &IterationRow,
     ) -> anyhow::Result<Arc<Diff>> {
-        let start = match before {
-            Some(before) => before.code.clone(),
-            None => {
+        let start = match (before, &evolution.start) {
+            (Some(before), _) => before.code.clone(),
+            (None, Some(start)) => start.code.clone(),
+            (None, None) => {
                 let task = self.store.task_of_evolution(evolution).await?;
                 format!("{}@{}..{}", task.id, task.base_sha, task.target_sha)
             }
@@ -180,12 +181,15 @@ impl Engine {
         self.diffs.between(ends, codes).await
     }
 
-    /// The base with the oracle's tests: the code that the evolution started
-    /// from.
+    /// The code that the evolution started from: the base with the oracle's
+    /// tests, or what was handed over.
     pub(crate) async fn base_code(
         &self,
         evolution: &EvolutionRow,
     ) -> anyhow::Result<swe_ci_base::code::CodeTree> {
+        if let Some(start) = &evolution.start {
+            return self.artifacts.get_code_within(&start.code, MAX_CODE).await;
+        }
         let row = self.store.task_of_evolution(evolution).await?;
         let history = self.folders.history(&row.id);
         blocking(move || {

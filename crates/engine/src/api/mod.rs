@@ -10,6 +10,7 @@ pub mod disk;
 pub mod downloads;
 pub mod eviction;
 pub mod findings;
+pub mod handovers;
 pub mod harness_check;
 pub mod harnesses;
 pub mod import;

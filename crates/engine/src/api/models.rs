@@ -68,8 +68,11 @@ impl Engine {
     }
 
     /// A run's rank at γ = 1, in the paper's convention or, where only counts are
-    /// known, in the other; `None` when it has no rank.
+    /// known, in the other; `None` when it has no rank, as a handover.
     pub async fn standing(&self, run: &RunSummary) -> Result<Option<Standing>> {
+        if run.config.handover.is_some() {
+            return Ok(None);
+        }
         for convention in Convention::ALL {
             let of_run = |row: &Row| row.run_id == run.run_id;
             let mut standings = self
@@ -133,7 +136,8 @@ impl Engine {
             if run.model == model {
                 let run = self.store.run(&run.run_id).await?;
                 let board = Board::of(&run.config);
-                if !boards.contains(&board) {
+                // What it made of other code says nothing of its own.
+                if board.handover.is_none() && !boards.contains(&board) {
                     boards.push(board);
                 }
                 runs.push(run);

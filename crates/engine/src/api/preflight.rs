@@ -9,7 +9,7 @@ use std::time::Duration;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::outcomes::Outcomes;
-use swe_ci_store::TaskRow;
+use swe_ci_store::{EvolutionRow, TaskRow};
 use swe_ci_views::event::What;
 use swe_ci_views::preflight::{Finding, PreflightState};
 use swe_ci_views::verification::compare;
@@ -161,25 +161,29 @@ impl Engine {
     }
 
     async fn test_quickest_task(&self, run: &RunSummary) -> Result<Option<Finding>> {
-        let mut tasks: Vec<TaskRow> = Vec::new();
+        let mut tasks: Vec<(TaskRow, EvolutionRow)> = Vec::new();
         for evolution in self.store.evolutions_of_run(&run.run_id).await? {
-            if !tasks.iter().any(|task| task.id == evolution.task_id) {
-                tasks.push(self.store.task_of_evolution(&evolution).await?);
+            if !tasks.iter().any(|(task, _)| task.id == evolution.task_id) {
+                let task = self.store.task_of_evolution(&evolution).await?;
+                tasks.push((task, evolution));
             }
         }
-        let by_time = |a: &TaskRow, b: &TaskRow| a.suite_seconds.total_cmp(&b.suite_seconds);
-        let Some(task) = tasks.into_iter().min_by(by_time) else {
+        let quickest = tasks
+            .into_iter()
+            .min_by(|(a, _), (b, _)| a.suite_seconds.total_cmp(&b.suite_seconds));
+        let Some((task, evolution)) = quickest else {
             return Ok(None);
         };
         let all_pass = Outcomes::all_pass(&task.suite.tests);
+        let (history, target) = (self.folders.history(&task.id), task.target_sha.clone());
+        let target = blocking(move || history.code(&target)).await?;
+        let start = self.base_code(&evolution).await?;
         let ends = [
-            ("base", &task.base_sha, &task.suite.base_outcomes),
-            ("target", &task.target_sha, &all_pass),
+            ("base", start, &task.suite.base_outcomes),
+            ("target", target, &all_pass),
         ];
         let mut differences = Vec::new();
-        for (end, sha, recorded) in ends {
-            let (history, sha) = (self.folders.history(&task.id), sha.clone());
-            let code = blocking(move || history.code(&sha)).await?;
+        for (end, code, recorded) in ends {
             let (tests, limits) = (&task.suite.tests, run.config.limits);
             let outcomes = self.run_tests_again(&task, tests, code, limits, &run.run_id);
             let outcomes = outcomes.await?;

@@ -10,7 +10,7 @@ use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_sandbox::host;
-use swe_ci_store::{EvolutionRow, IterationRow, StepRow};
+use swe_ci_store::{EvolutionRow, IterationRow, Start, StepRow};
 use swe_ci_views::card::{Card, TaskOnCard};
 use swe_ci_views::host::HostLoad;
 use swe_ci_views::view::{
@@ -231,6 +231,7 @@ pub(super) fn view(
         ending: row.ending,
         reason: row.reason,
         suite: row.counts,
+        start: row.start.as_ref().map(Start::view),
         max_iterations,
         started_at: row.started_at.map(rfc3339),
         finished_at: row.finished_at.map(rfc3339),

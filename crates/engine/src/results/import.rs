@@ -98,6 +98,7 @@ fn config(request: &ImportRequest) -> Result<RunConfig> {
         model: request.model.clone(),
         provider: request.provider.clone(),
         release_date: request.release_date.clone(),
+        training_cutoff: None,
         kind: Kind::Imported,
         harness: HarnessConfig::Elsewhere {
             program: program.unwrap_or_else(|| request.layout.name().into()),
@@ -115,6 +116,7 @@ fn config(request: &ImportRequest) -> Result<RunConfig> {
         programmer: None,
         budget: Budget::default(),
         allow_hosted_tools: false,
+        handover: None,
     };
     check(&config)?;
     Ok(config)
@@ -298,6 +300,7 @@ fn provenance(experiment: &Experiment, layout: Layout, notes: Vec<String>) -> Pr
             digest: experiment.digest.clone(),
             notes,
         }),
+        not_handed_over: Vec::new(),
     }
 }
 

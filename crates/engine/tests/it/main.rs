@@ -9,6 +9,7 @@ mod evolutions;
 mod fixture;
 mod floods;
 mod gateway;
+mod handover;
 mod imports;
 mod isolation;
 mod judge;

@@ -337,10 +337,10 @@ impl Evolution<'_> {
         Ok(Box::pin(asked).await?)
     }
 
-    /// The code after an iteration; 0 is the base, with the oracle's tests.
+    /// The code after an iteration; 0 is the start.
     async fn code_of(&mut self, iteration: u32) -> anyhow::Result<Arc<CodeTree>> {
         if iteration == 0 {
-            return Ok(self.base.clone());
+            return Ok(self.start.clone());
         }
         let key = self.iteration(iteration)?.code.clone();
         self.stored_code(&key).await

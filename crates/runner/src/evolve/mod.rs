@@ -269,6 +269,10 @@ struct Evolution<'a> {
     task: TaskRow,
     agents: Agents<'a>,
     containers: ContainerPool,
+    /// The code it starts from: the base with the oracle's tests, unless it goes
+    /// on with other code.
+    start: Arc<CodeTree>,
+    /// The task's own, which grading compares with.
     base: Arc<CodeTree>,
     oracle: Arc<CodeTree>,
     /// Kept from the programmer, in the mode rdd.
@@ -312,6 +316,14 @@ impl<'a> Evolution<'a> {
         })
         .await
         .context("cannot read the code that the run was started on")?;
+        let base = Arc::new(base);
+        let start = match &row.start {
+            Some(start) => {
+                let code = evolver.artifacts.get_code(&start.code).await;
+                Arc::new(code.context("cannot read the code that was handed over")?)
+            }
+            None => base.clone(),
+        };
         let iterations = evolver.store.iterations(&claim.evolution_id).await?;
         let containers = ContainerPool::new(ContainerFactory {
             sandbox: evolver.sandbox.clone(),
@@ -328,7 +340,8 @@ impl<'a> Evolution<'a> {
             task,
             agents,
             containers,
-            base: Arc::new(base),
+            start,
+            base,
             oracle: Arc::new(oracle),
             hidden_tests,
             known_tests: None,

@@ -11,7 +11,7 @@ use swe_ci_core::step::{Ending, Role, StepOutcome};
 use swe_ci_core::task::{SuiteCounts, TaskId, TestCommand};
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_views::container::Container;
-use swe_ci_views::view::{IterationView, StepView};
+use swe_ci_views::view::{HandedOver, IterationView, StepView};
 
 use super::columns::{Columns, from_row};
 use super::suites::read_counts;
@@ -28,6 +28,8 @@ pub struct EvolutionRow {
     pub counts: SuiteCounts,
     /// What it was started on; `None` if that is not known.
     pub pinned: Option<PinnedTask>,
+    /// Where it started, unless on its task's base.
+    pub start: Option<Start>,
     pub progress: Progress,
     pub ending: Option<Ending>,
     pub reason: Option<String>,
@@ -47,6 +49,29 @@ pub struct PinnedTask {
     /// See `TaskRow::base_report`.
     pub base_report: Option<String>,
     pub test_command: TestCommand,
+}
+
+/// The code of another run's evolution that an evolution goes on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Start {
+    pub run_id: String,
+    pub evolution_id: String,
+    /// The iteration of that evolution, from 1.
+    pub iteration: u32,
+    /// Artifact: the code.
+    pub code: String,
+}
+
+impl Start {
+    pub fn view(&self) -> HandedOver {
+        let name = self.code.trim_start_matches("code/");
+        HandedOver {
+            run_id: self.run_id.clone(),
+            evolution_id: self.evolution_id.clone(),
+            iteration: self.iteration,
+            code: name.trim_end_matches(".tar.zst").to_owned(),
+        }
+    }
 }
 
 /// A completed attempt at a step.
@@ -124,6 +149,7 @@ pub(crate) fn read_evolution(row: &AnyRow) -> Result<EvolutionRow> {
         suite: row.read("suite_id")?,
         counts: read_counts(row)?,
         pinned: read_pinned(row)?,
+        start: read_start(row)?,
         ending: ending.and_then(|name| Ending::from_name(&name)),
         at: (row.read("at_iteration")?, row.read("at_role")?, row.read("at_attempt")?)
     }))
@@ -142,6 +168,18 @@ fn read_pinned(row: &AnyRow) -> Result<Option<PinnedTask>> {
         image,
         base_report: row.read("base_report")?,
         test_command: read_test_command(row)?.unwrap_or_default(),
+    }))
+}
+
+fn read_start(row: &AnyRow) -> Result<Option<Start>> {
+    let Some(run_id) = row.read("start_run")? else {
+        return Ok(None);
+    };
+    Ok(Some(Start {
+        run_id,
+        evolution_id: row.read("start_evolution")?,
+        iteration: row.read("start_iteration")?,
+        code: row.read("start_code")?,
     }))
 }
 

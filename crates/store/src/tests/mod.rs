@@ -8,6 +8,7 @@ mod changes;
 mod curations;
 mod evolution_digests;
 mod findings;
+mod handovers;
 mod identities;
 mod imports;
 mod iteration_costs;

@@ -5,6 +5,7 @@ mod text;
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, Protocol};
+use swe_ci_core::handover::Handover;
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Kind, Limits, RunConfig};
 use swe_ci_core::step::{Plan, Role};
@@ -22,6 +23,9 @@ pub struct Card {
     pub model: String,
     pub provider: String,
     pub release_date: Option<String>,
+    /// The last day of the model's training data, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training_cutoff: Option<String>,
     pub kind: Kind,
     /// One agent for both roles, or the architect and then the programmer.
     pub agents: Vec<AgentOnCard>,
@@ -48,6 +52,9 @@ pub struct Card {
     /// agent.
     #[serde(default)]
     pub allow_hosted_tools: bool,
+    /// The run whose code it goes on with, if it is a handover.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Handover>,
     pub metric_version: u32,
     pub platform_version: String,
     /// Intervals come from this many resamples, drawn from this seed.
@@ -128,6 +135,7 @@ impl Card {
             model: run.config.model,
             provider: run.config.provider,
             release_date: run.config.release_date,
+            training_cutoff: run.config.training_cutoff,
             kind: run.config.kind,
             mode: run.config.mode,
             split: run.config.split,
@@ -135,6 +143,7 @@ impl Card {
             plan: run.config.plan,
             budget: run.steering.budget,
             allow_hosted_tools: run.config.allow_hosted_tools,
+            handover: run.config.handover,
             metric_version: provenance.metric_version,
             platform_version: provenance.platform_version,
             resamples: RESAMPLES,

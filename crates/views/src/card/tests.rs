@@ -44,6 +44,7 @@ fn provenance(harness_version: &str) -> Provenance {
         harness_version: harness_version.into(),
         prompts: Some("1 sha256:ee".into()),
         imported: None,
+        not_handed_over: Vec::new(),
     }
 }
 

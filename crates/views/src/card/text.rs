@@ -45,7 +45,16 @@ impl CardText {
         self.fact("SWE-CI run", &card.run_id);
         self.fact("Model", format!("{}{provider}", card.model));
         self.fact("Released", card.release_date.as_deref().unwrap_or_default());
+        let cutoff = card.training_cutoff.as_deref().unwrap_or_default();
+        self.fact("Training data to", cutoff);
         self.fact("Kind", card.kind.name());
+        if let Some(handover) = &card.handover {
+            let at = match handover.iteration {
+                Some(iteration) => format!("iteration {iteration}"),
+                None => "its last scored iteration".to_owned(),
+            };
+            self.fact("Goes on with", format!("run {} after {at}", handover.run));
+        }
         if let Some(from) = &card.imported {
             let files = format!("{} layout, {}", from.layout, from.experiment);
             self.fact("Imported from", files);

@@ -1,14 +1,18 @@
 //! Which runs a leaderboard ranks.
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::handover::Handover;
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Kind, RunConfig};
 
-/// A leaderboard: the runs over one split in one mode.
+/// A leaderboard: the runs over one split in one mode, from one start.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Board {
     pub split: String,
     pub mode: Mode,
+    /// The code that all of them go on with; the base of each task when absent.
+    #[serde(default)]
+    pub handover: Option<Handover>,
 }
 
 impl Board {
@@ -16,18 +20,22 @@ impl Board {
         Self {
             split: split.into(),
             mode,
+            handover: None,
         }
     }
 
     /// The one that a run is on.
     pub fn of(config: &RunConfig) -> Self {
-        Self::new(&config.split, config.mode)
+        Self {
+            handover: config.handover.clone(),
+            ..Self::new(&config.split, config.mode)
+        }
     }
 
     /// Whether a run over its split is on it. The human baseline has no mode: it
     /// is the measure of both.
     pub fn has(&self, config: &RunConfig) -> bool {
-        config.kind == Kind::Human || config.mode == self.mode
+        config.handover == self.handover && (config.kind == Kind::Human || config.mode == self.mode)
     }
 }
 
@@ -53,5 +61,22 @@ mod tests {
         config.mode = Mode::Rdd;
         assert_eq!(on(&config), [false, true]);
         assert_eq!(Board::of(&config), boards[1]);
+    }
+
+    #[test]
+    fn a_handover_is_on_a_board_of_its_own() {
+        let mut config = RunConfig::human("s");
+        config.kind = Kind::Measured;
+        let from = |iteration| Handover {
+            run: "r".into(),
+            iteration,
+        };
+        config.handover = Some(from(None));
+        assert!(!Board::from("s").has(&config));
+        let own = Board::of(&config);
+        assert!(own.has(&config));
+        config.handover = Some(from(Some(2)));
+        assert!(!own.has(&config));
+        assert!(!own.has(&RunConfig::human("s")));
     }
 }

@@ -117,6 +117,8 @@ pub struct Entry {
     pub harness_version: String,
     /// `YYYY-MM-DD`.
     pub release_date: Option<String>,
+    /// The last day of its training data, `YYYY-MM-DD`.
+    pub training_cutoff: Option<String>,
     pub kind: Kind,
     pub mode: Mode,
     /// A mark of its trustworthiness, if it has one.

@@ -35,6 +35,9 @@ pub struct Row {
     pub harness_version: String,
     /// The day the model was released, `YYYY-MM-DD`.
     pub release_date: Option<String>,
+    /// The last day of the model's training data, `YYYY-MM-DD`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training_cutoff: Option<String>,
     pub kind: Kind,
     /// The basis of the programmer's work.
     #[serde(default)]
@@ -240,6 +243,7 @@ impl Entry {
             harness: self.harness.clone(),
             harness_version: self.harness_version.clone(),
             release_date: self.release_date.clone(),
+            training_cutoff: self.training_cutoff.clone(),
             kind: self.kind,
             mode: self.mode,
             mark: self.mark,

@@ -172,6 +172,7 @@ mod tests {
                 base_passed: 10,
                 counts_only: false,
             },
+            start: None,
             max_iterations: 4,
             started_at: None,
             finished_at: None,

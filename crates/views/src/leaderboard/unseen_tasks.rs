@@ -14,9 +14,9 @@ pub struct Unseen {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LeftOut {
-    /// Models with an unknown release date, in order of name.
+    /// Models without a training cutoff and a release date, in order of name.
     pub undated_models: Vec<String>,
-    /// Models released after the last of their tasks, in order of name.
+    /// Models that may have seen all of their tasks, in order of name.
     pub too_young: Vec<String>,
     /// Tasks whose target has an unknown date, in order of name.
     pub undated_tasks: Vec<String>,
@@ -24,7 +24,8 @@ pub struct LeftOut {
 
 impl LeaderboardData {
     /// For each run, only the tasks whose target was committed after its
-    /// model's release date: no training data can contain them. Models and
+    /// model's training data ends, or if that is not known, after its release: no
+    /// training data can contain them. Models and
     /// tasks without a date are omitted and listed. Runs keep their positions,
     /// even with no task left.
     pub fn unseen(&self) -> Unseen {
@@ -36,15 +37,15 @@ impl LeaderboardData {
                 .filter(|t| t.origin.target_date.is_none());
             let undated = undated.map(|task| task.task_id().to_string());
             left_out.undated_tasks.extend(undated);
-            let unseen = entry.since(entry.release_date.as_deref());
-            if entry.release_date.is_none() {
+            let unseen = entry.since(entry.learnt_until());
+            if entry.learnt_until().is_none() {
                 left_out.undated_models.push(entry.model.clone());
             } else if unseen.tasks.is_empty() {
                 left_out.too_young.push(entry.model.clone());
             }
             unseen
         });
-        let since_release = |entry: &Entry| entry.since(entry.release_date.as_deref());
+        let since_release = |entry: &Entry| entry.since(entry.learnt_until());
         let data = Self {
             split: self.split.clone(),
             mode: self.mode,
@@ -68,6 +69,13 @@ impl LeaderboardData {
 }
 
 impl Entry {
+    /// The last day that the model may know code of: the end of its training
+    /// data, or, if nobody says when that was, its release.
+    pub fn learnt_until(&self) -> Option<&str> {
+        let known = self.training_cutoff.as_ref().or(self.release_date.as_ref());
+        known.map(String::as_str)
+    }
+
     /// The run with only the tasks whose targets are younger than a day.
     /// Without its usage, which is known only for all tasks together.
     fn since(&self, day: Option<&str>) -> Self {
@@ -124,6 +132,15 @@ mod tests {
         check(Some("2026-12-31"), Some((1, 0.0)));
         check(Some("2027-01-01"), None);
         check(None, None);
+    }
+
+    /// The cutoff lets tasks count that are older than the release.
+    #[test]
+    fn a_training_cutoff_goes_before_the_release() {
+        let mut run = run("m", Some("2027-06-01"));
+        run.training_cutoff = Some("2026-01-01".into());
+        let rows = leaderboard(vec![run]).unseen();
+        assert_eq!(rows.data.entries[0].tasks.len(), 2);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, HarnessConfig, Protocol};
+use swe_ci_core::handover::Handover;
 use swe_ci_core::problems::BadConfig;
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Kind, Limits, RunConfig};
@@ -143,6 +144,7 @@ impl Parser<'_> {
             model: self.form.text("model").into(),
             provider: self.form.text("provider").into(),
             release_date: self.some_text("release_date"),
+            training_cutoff: self.some_text("training_cutoff"),
             kind: match architect.harness.asks_a_model() {
                 true => Kind::Measured,
                 false => Kind::Human,
@@ -166,7 +168,20 @@ impl Parser<'_> {
                 seconds: self.some("budget.seconds"),
             },
             allow_hosted_tools: self.some_text("allow_hosted_tools").is_some(),
+            handover: self.handover(),
         }
+    }
+
+    fn handover(&mut self) -> Option<Handover> {
+        let iteration = self.some("handover.iteration");
+        let run = self.some_text("handover.run");
+        if run.is_none() && iteration.is_some() {
+            self.wrong("handover.run", "is required with an iteration");
+        }
+        Some(Handover {
+            run: run?,
+            iteration,
+        })
     }
 
     fn mode(&mut self) -> Mode {
@@ -322,6 +337,11 @@ mod tests {
         let mut full = plain.clone();
         full.provider = "acme".into();
         full.release_date = Some("2026-01-31".into());
+        full.training_cutoff = Some("2025-10-31".into());
+        full.handover = Some(Handover {
+            run: "0190".into(),
+            iteration: Some(3),
+        });
         full.tasks = ["a-1", "b-2"].map(|id| TaskId::new(id).unwrap()).into();
         full.budget.usd = Some(2.5);
         full.allow_hosted_tools = true;

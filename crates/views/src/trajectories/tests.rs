@@ -105,6 +105,7 @@ fn record(task: &str) -> EvolutionRecord {
             ending: None,
             reason: None,
             suite: SuiteCounts::default(),
+            start: None,
             max_iterations: 2,
             started_at: None,
             finished_at: None,

@@ -13,10 +13,11 @@ const MOST: usize = 50_000;
 const NAMESPACE: (&str, &str) = ("xmlns", "http://www.sitemaps.org/schemas/sitemap/0.9");
 
 /// The pages every site has.
-const STATIC: [&str; 7] = [
+const STATIC: [&str; 8] = [
     "/",
     "/figures",
     "/matrix",
+    "/handover",
     "/runs",
     "/tasks",
     "/datasets",

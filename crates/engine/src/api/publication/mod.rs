@@ -12,6 +12,9 @@ const LONGEST_REASON: usize = 500;
 impl Engine {
     /// Publishes a run, for its submitter and administrators; a withdrawn one,
     /// for administrators only. Idempotent.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for a handover from a run that is not public.
     pub async fn publish(&self, run_id: &str) -> Result<()> {
         let run = self.steerable_run(run_id).await?;
         match run.visibility {
@@ -24,6 +27,15 @@ impl Engine {
                 ));
             }
             Visibility::Withdrawn | Visibility::Private => {}
+        }
+        if let Some(handover) = &run.config.handover {
+            let earlier = self.store.standing(&handover.run).await?;
+            if earlier.visibility != Visibility::Public {
+                return Err(Error::Conflict(format!(
+                    "this run goes on with the code of run {}, which is not public; publish that one first",
+                    handover.run
+                )));
+            }
         }
         self.store.publish(run_id, self.by()).await
     }

@@ -42,10 +42,10 @@ impl Engine {
             let entry = entry(run, &counted)?;
             Some(Entry { unranked, ..entry })
         });
-        // Measured with tests at hand.
-        let published = match board.mode {
-            Mode::Tdd => published().clone(),
-            Mode::Rdd => Published::default(),
+        // Measured with tests at hand, from the base of each task.
+        let published = match (board.mode, &board.handover) {
+            (Mode::Tdd, None) => published().clone(),
+            _ => Published::default(),
         };
         Ok(LeaderboardData::new(board, entries.collect(), published))
     }
@@ -227,6 +227,7 @@ fn entry(run: LeaderboardRun, counted: &CountedRun) -> Option<Entry> {
         provider: config.provider,
         harness_version: run.provenance.harness_version,
         release_date: config.release_date,
+        training_cutoff: config.training_cutoff,
         kind: config.kind,
         mode: config.mode,
         mark: run.mark,

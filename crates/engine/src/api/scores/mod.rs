@@ -162,6 +162,15 @@ impl Engine {
             .iter()
             .map(|(id, board)| (id.clone(), board.split.clone()));
         Incomparable::check_splits(&splits.collect::<Vec<_>>()).map_err(invalid)?;
+        let elsewhere = boards
+            .iter()
+            .find(|(_, board)| board.handover != boards[0].1.handover);
+        if let Some((other, _)) = elsewhere {
+            return Err(invalid(Incomparable::Starts {
+                first: boards[0].0.clone(),
+                other: other.clone(),
+            }));
+        }
         let leaderboard = self.compared(boards).await?;
         let (run_ids, task) = (run_ids.to_vec(), task.cloned());
         let comparison =

@@ -200,9 +200,13 @@ impl Engine {
         Ok(row)
     }
 
-    /// Base, oracle, and each scored iteration with stored code, in order.
+    /// Base (or the code that was handed over), oracle, and each scored iteration with stored code, in order.
     async fn versions(&self, evolution: &EvolutionRow, task: &TaskRow) -> Result<Vec<Version>> {
-        let base = Arc::new(self.source_of_commit(task, &task.base_sha).await?);
+        let base = match &evolution.start {
+            Some(start) => self.source_of_code(&start.code).await?,
+            None => self.source_of_commit(task, &task.base_sha).await?,
+        };
+        let base = Arc::new(base);
         let oracle = Arc::new(self.source_of_commit(task, &task.target_sha).await?);
         let mut versions = vec![
             Version::new(CodeVersion::Base, base.clone(), &base).await?,
@@ -224,8 +228,11 @@ impl Engine {
     }
 
     async fn source_of_iteration(&self, row: &IterationRow) -> Result<Source> {
-        let artifacts = &self.artifacts;
-        let code = artifacts.get_code_within(&row.code, MAX_CODE).await?;
+        self.source_of_code(&row.code).await
+    }
+
+    async fn source_of_code(&self, key: &str) -> Result<Source> {
+        let code = self.artifacts.get_code_within(key, MAX_CODE).await?;
         Ok(blocking(move || source_of(&code)).await?)
     }
 

@@ -1,6 +1,9 @@
 //! Submission of runs: reports all problems of a configuration at once, and
 //! decides a run's permissions.
 
+mod starts;
+mod validation_errors;
+
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock;
 use swe_ci_base::error::{Error, Result};
@@ -20,6 +23,10 @@ use swe_ci_views::submission::{Estimate, Submission};
 use swe_ci_views::view::{Provenance, TaskState};
 
 use crate::{Engine, METRIC_VERSION, as_u32};
+use starts::Starts;
+use validation_errors::ValidationErrors;
+
+pub(in crate::api) use starts::Earlier;
 
 /// Runs that an estimate of costs considers, the newest visible ones.
 const MAX_RUNS: u32 = 200;
@@ -33,6 +40,8 @@ pub(crate) struct Draft {
     pub grant: RunPermissions,
     pub harness_version: String,
     pub tasks: Vec<TaskRow>,
+    /// Where its evolutions start, in a handover.
+    pub starts: Option<Starts>,
 }
 
 impl Engine {
@@ -64,6 +73,7 @@ impl Engine {
         let expected = |task: &TaskRow| (task.id.clone(), task.suite_seconds * iterations);
         let owner = self.by().identity().map(|who| who.account_id.clone());
         let uses_model = draft.config.harness.asks_a_model();
+        let starts = draft.starts.unwrap_or_default();
         let run = NewRun {
             standing: Standing { owner, visibility },
             grant: draft.grant,
@@ -74,13 +84,21 @@ impl Engine {
                 harness_version: draft.harness_version,
                 prompts: uses_model.then(|| evolve::recorded_prompts(draft.config.mode)),
                 imported: None,
+                not_handed_over: starts.left_out,
             },
             tasks: draft.tasks.iter().map(expected).collect(),
             preflight: submission.preflight,
             forget_keys: submission.forget_keys,
             config: draft.config,
         };
-        let id = self.store.insert_run(&run, self.by()).await?;
+        let id = match run.config.handover {
+            Some(_) => {
+                self.store
+                    .insert_handover(&run, &starts.starts, self.by())
+                    .await?
+            }
+            None => self.store.insert_run(&run, self.by()).await?,
+        };
         let progress = Progress::Queued;
         self.events.publish(&id, What::Run { progress });
         Ok(id)
@@ -120,7 +138,13 @@ impl Engine {
         self.check_kind(&config, &mut errors);
         let harness_version = self.harness_versions(&config, &mut errors).await?;
         self.check_recordings(&config, &mut errors).await?;
-        let tasks = self.requested_tasks(&config, &mut errors).await?;
+        let mut tasks = self.requested_tasks(&config, &mut errors).await?;
+        let starts = self
+            .starts(&config, visibility, &tasks, &mut errors)
+            .await?;
+        if let Some(Starts { starts, .. }) = &starts {
+            tasks.retain(|task| starts.iter().any(|start| start.task == task.id));
+        }
         let grant = self.grant(&mut config, &mut errors).await?;
         errors.into_result()?;
         Ok(Draft {
@@ -128,6 +152,7 @@ impl Engine {
             grant,
             harness_version,
             tasks,
+            starts,
         })
     }
 
@@ -361,28 +386,6 @@ fn is_alike(one: &RunConfig, other: &RunConfig) -> bool {
     };
     let same = |role| agent(one, role).is_some_and(|own| Some(own) == agent(other, role));
     one.kind != Kind::Imported && same(Role::Architect) && same(Role::Programmer)
-}
-
-/// The problems of a configuration, at most one a field: the first is enough.
-/// Unlike [`Problems`](swe_ci_core::problems::Problems), they are collected
-/// over several asynchronous checks.
-#[derive(Debug, Default)]
-struct ValidationErrors(Vec<BadConfig>);
-
-impl ValidationErrors {
-    fn add(&mut self, field: impl Into<String>, problem: impl Into<String>) {
-        let error = BadConfig::new(field, problem);
-        if self.0.iter().all(|known| known.field != error.field) {
-            self.0.push(error);
-        }
-    }
-
-    fn into_result(self) -> Result<()> {
-        match self.0.is_empty() {
-            true => Ok(()),
-            false => Err(Error::Rejected(self.0)),
-        }
-    }
 }
 
 /// The endpoints that are not replayed, with the prefix of their fields.

@@ -25,6 +25,10 @@ pub enum Incomparable {
         other_split: String,
     },
     #[error(
+        "`{first}` and `{other}` start from different code, so their scores cannot be compared; compare runs that go on with the same run, or see /handover"
+    )]
+    Starts { first: String, other: String },
+    #[error(
         "only the counts of passed tests are known for {0}, so it has no score in the paper's convention; compare in the `reference` convention"
     )]
     CountsOnly(String),
