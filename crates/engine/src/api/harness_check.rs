@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Engine;
 use crate::api::harnesses::BuiltLayer;
-use crate::harness_check::judgement::judge;
+use crate::harness_check::diagnosis::diagnose;
 use crate::harness_check::trial::Trial;
 use crate::harness_check::{CheckNews, HarnessCheck, Tell, reduced};
 
@@ -87,7 +87,7 @@ impl Engine {
         tell(CheckNews::Said("preparing the tiny task".into()));
         let tests = trial.prepare(self).await?;
         let result = Box::pin(trial.evolve(&config, grant, tests, tell)).await?;
-        let judgement = judge(&config, &result);
+        let diagnosis = diagnose(&config, &result);
         let mut usage = Usage::default();
         let counted = result.agent_steps().filter_map(|step| step.usage);
         counted.for_each(|more| usage += more);
@@ -97,15 +97,15 @@ impl Engine {
             sum
         });
         Ok(HarnessCheck {
-            works: judgement.works,
-            verdict: judgement.verdict,
-            advice: judgement.advice,
+            works: diagnosis.works,
+            verdict: diagnosis.verdict,
+            advice: diagnosis.advice,
             layers,
             tests_passed: result.passed,
             tests: result.tests,
             usage,
             traffic: traffic.unwrap_or_default(),
-            last_lines: match judgement.works {
+            last_lines: match diagnosis.works {
                 true => Vec::new(),
                 false => result.last_lines,
             },

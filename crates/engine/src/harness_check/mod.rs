@@ -1,7 +1,7 @@
 //! A smoke test of harness, endpoint and key on one tiny task: its limits, its
 //! progress, and its result.
 
-pub(crate) mod judgement;
+pub(crate) mod diagnosis;
 pub(crate) mod trial;
 
 use serde::Serialize;

@@ -8,14 +8,14 @@ use swe_ci_views::view::StepView;
 use super::trial::{PlayedStep, TrialResult};
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Judgement {
+pub struct Diagnosis {
     pub works: bool,
     pub verdict: String,
     pub advice: Vec<String>,
 }
 
-/// Judges first whether the agents worked, and then what would hurt a long run.
-pub fn judge(config: &RunConfig, result: &TrialResult) -> Judgement {
+/// Tells first whether the agents worked, and then what would hurt a long run.
+pub fn diagnose(config: &RunConfig, result: &TrialResult) -> Diagnosis {
     let works = result.is_done(Role::Architect) && result.is_done(Role::Programmer);
     let (verdict, mut advice) = match failed(result) {
         _ if works => (it_works(result), Vec::new()),
@@ -25,7 +25,7 @@ pub fn judge(config: &RunConfig, result: &TrialResult) -> Judgement {
     advice.extend(uncounted(result));
     advice.extend(in_trouble(result));
     advice.extend(unpriced(config));
-    Judgement {
+    Diagnosis {
         works,
         verdict,
         advice,
@@ -224,16 +224,16 @@ mod tests {
         use Role::{Architect, Programmer, Test};
         use StepOutcome as Out;
         let check = |steps: Vec<PlayedStep>, key: Option<&str>, verdict: &str, advice: &str| {
-            let judgement = judge(&config(key), &result(steps));
+            let diagnosis = diagnose(&config(key), &result(steps));
             assert_eq!(
-                judgement.works,
+                diagnosis.works,
                 verdict.starts_with("works"),
-                "{judgement:?}"
+                "{diagnosis:?}"
             );
-            assert!(judgement.verdict.contains(verdict), "{judgement:?}");
-            match judgement.advice.as_slice() {
+            assert!(diagnosis.verdict.contains(verdict), "{diagnosis:?}");
+            match diagnosis.advice.as_slice() {
                 [] => assert_eq!(advice, ""),
-                [only] => assert!(!advice.is_empty() && only.contains(advice), "{judgement:?}"),
+                [only] => assert!(!advice.is_empty() && only.contains(advice), "{diagnosis:?}"),
                 more => panic!("{more:?}"),
             }
         };
@@ -353,13 +353,13 @@ mod tests {
             answered(false, None),
             answered(false, Some(refused)),
         ];
-        let judgement = judge(&config, &result(vec![step]));
+        let diagnosis = diagnose(&config, &result(vec![step]));
         assert_eq!(
-            judgement.verdict,
+            diagnosis.verdict,
             format!("does not work: the architect failed: exit code 1 ({refused})")
         );
-        let [_, uncounted, waited, unpriced] = judgement.advice.as_slice() else {
-            panic!("{judgement:?}");
+        let [_, uncounted, waited, unpriced] = diagnosis.advice.as_slice() else {
+            panic!("{diagnosis:?}");
         };
         assert!(uncounted.contains("in 1 of 2 answers"), "{uncounted}");
         assert!(
