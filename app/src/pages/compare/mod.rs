@@ -2,6 +2,7 @@
 
 mod choose;
 mod data;
+mod months;
 mod names;
 mod pairs;
 mod query;
@@ -19,6 +20,7 @@ use swe_ci_views::leaderboard::Versus;
 
 use self::choose::Choose;
 use self::data::{Found, find};
+use self::months::MonthsOfRuns;
 use self::names::Name;
 use self::pairs::{Pairs, verdict};
 use self::query::CompareQuery;
@@ -27,8 +29,8 @@ use self::samples::SamplesOfRuns;
 use self::style::Style;
 use self::task_curves::CourseOfTask;
 use self::tasks::Tasks;
-use crate::components::convention_choices;
 use crate::components::{Choices, GammaForm, InPlace, PageTop, Term, crumb, fetched, loaded};
+use crate::components::{convention_choices, unseen_choices};
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::routes::{compare_href, trajectories_href};
@@ -61,6 +63,7 @@ fn SideBySide(versus: Versus, #[prop(into)] query: Signal<CompareQuery>) -> impl
     let course = course.map(|task| view! { <CourseOfTask task names=names.clone()/> });
     let (pairs, tasks) = (versus.pairs.clone(), versus.tasks.clone());
     let (style, samples) = (versus.style.clone(), versus.samples.clone());
+    let months = versus.months.clone();
     let answer = verdict(&pairs, &names);
     let modes: BTreeSet<&str> = versus.runs.iter().map(|row| row.mode.name()).collect();
     let modes = (modes.len() > 1).then(|| {
@@ -88,6 +91,7 @@ fn SideBySide(versus: Versus, #[prop(into)] query: Signal<CompareQuery>) -> impl
         <Heads versus names=names.clone()/>
         <Style style names=names.clone()/>
         <SamplesOfRuns samples names=names.clone()/>
+        <MonthsOfRuns months names=names.clone()/>
         {course}
         <Tasks tasks names query/>
     }
@@ -130,6 +134,14 @@ fn How(query: Signal<CompareQuery>, split: String) -> impl IntoView {
     for choice in &mut conventions {
         choice.hint = "How tests are counted".to_owned();
     }
+    let now = query.get_untracked();
+    let by_age = unseen_choices(now.unseen, |unseen| {
+        CompareQuery {
+            unseen,
+            ..now.clone()
+        }
+        .href()
+    });
     let gamma = Signal::derive(move || query.with(|a| a.gamma));
     let fields = Signal::derive(move || query.with(CompareQuery::but_gamma));
     let trajectories = query.with_untracked(|query| match &*query.runs {
@@ -144,6 +156,7 @@ fn How(query: Signal<CompareQuery>, split: String) -> impl IntoView {
             <GammaForm action="/compare" gamma others=fields/>
             <div class="controls-choices">
                 <Choices label="Counting" choices=conventions/>
+                <Choices label="Tasks" choices=by_age/>
                 <a class="controls-link" href=compare_href(&split)>"Other runs"</a>
                 {trajectories}
                 <a class="controls-link" href=move || query.with(|a| a.api("compare.csv")) download="">"CSV"</a>

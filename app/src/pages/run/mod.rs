@@ -5,6 +5,7 @@ mod data;
 mod evolution;
 mod evolution_table;
 mod findings;
+mod months;
 mod profile;
 mod reproducibility;
 mod samples;
@@ -23,6 +24,7 @@ use self::data::{PageData, whole_run};
 use self::evolution::EvolutionCard;
 use self::evolution_table::EvolutionTable;
 use self::findings::{Findings, NoRank};
+use self::months::Months;
 use self::reproducibility::{Differences, MarkedBy, Record, ReproducibilityCard, Trust};
 use self::scores::ScoresOfRun;
 use self::status::{AtOnce, Machine, Paused, PreflightNotice, Remaining, Withdrawn};
@@ -77,6 +79,7 @@ fn RunView(
         <Verifying detail/>
         <Actions detail answer/>
         <ScoresOfRun scores detail/>
+        <Months freshness=whole.freshness run_id=run_id.clone()/>
         <Findings findings answer/>
         <Evolutions detail only/>
         <Record detail/>
