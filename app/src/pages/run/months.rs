@@ -43,7 +43,7 @@ pub(super) fn Months(freshness: Freshness, run_id: String) -> impl IntoView {
                 "The months in which the targets were committed, at γ = 1. Hollow marks have tasks that the model may know. "
                 {words}
             </p>
-            <Picture figure/>
+            <div class="months"><Picture figure/></div>
             <PlainTable class="profile" caption="EvoScore by month" scrolls="EvoScore by month; scrolls sideways" heads=heads.into_any()>
                 {rows}
             </PlainTable>
