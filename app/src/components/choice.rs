@@ -97,6 +97,26 @@ pub fn mode_choices(chosen: Mode, href: impl Fn(Mode) -> String) -> Vec<Choice> 
     Mode::ALL.into_iter().map(choice).collect()
 }
 
+/// Links to all tasks, and to those that no model can have seen.
+pub fn unseen_choices(chosen: bool, href: impl Fn(bool) -> String) -> Vec<Choice> {
+    let choice = |unseen: bool| {
+        let (label, hint) = match unseen {
+            false => ("all", "All tasks"),
+            true => (
+                "unseen",
+                "Only tasks whose target is younger than the model's training data, or than the model",
+            ),
+        };
+        Choice {
+            label: label.to_owned(),
+            hint: hint.to_owned(),
+            href: Signal::stored(href(unseen)),
+            chosen: Signal::stored(unseen == chosen),
+        }
+    };
+    [false, true].map(choice).into()
+}
+
 /// A link for each convention of counting.
 pub fn convention_choices(
     chosen: impl Fn() -> Convention + Clone + Send + Sync + 'static,

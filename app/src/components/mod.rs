@@ -29,7 +29,7 @@ pub use bars::{Hatching, Meter, PublishedBar, ScoreBar, floor_of};
 pub use charts::{Funnel, SpreadChart, title as spread_title};
 pub use choice::{
     Choice, Choices, FilterSelect, GammaForm, HiddenFields, LeaderSwitch, convention_choices,
-    mode_choices, split_choices,
+    mode_choices, split_choices, unseen_choices,
 };
 pub use cite::Cite;
 pub use fields::{Field, LongText, NewPassword, OneOf, RoleSelect, TomlFile, field_id};

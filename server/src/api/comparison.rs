@@ -30,6 +30,9 @@ parameters! {
         /// A shared task; the response then includes its evolutions.
         #[param(value_type = Option<String>)]
         task: Option<TaskId> = query.task()?,
+        /// `exclude`: only tasks that none of the models can have seen.
+        #[param(rename = "seen", value_type = Option<String>, example = "exclude")]
+        unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
     }
 }
 
@@ -48,7 +51,7 @@ fn run_ids(query: &QueryString) -> Result<Vec<String>> {
 impl ComparisonParameters {
     pub(crate) async fn versus(&self, engine: &Engine) -> Result<Versus> {
         let task = self.task.as_ref();
-        let comparison = engine.compare(&self.runs, self.gamma, self.convention, task);
+        let comparison = engine.compare(&self.runs, self.gamma, self.convention, task, self.unseen);
         Ok(comparison.await?)
     }
 }

@@ -66,11 +66,16 @@ impl Ranking {
         }
     }
 
-    /// The split's ranking; empty while there is no split.
-    pub(crate) async fn ranked(&self, engine: &Engine) -> Result<Arc<leaderboard::Ranking>> {
+    /// The split's ranking, if `unseen` by unseen tasks only; empty while there is no
+    /// split.
+    pub(crate) async fn ranked(
+        &self,
+        engine: &Engine,
+        unseen: bool,
+    ) -> Result<Arc<leaderboard::Ranking>> {
         let (gamma, convention) = (self.gamma, self.convention);
         match self.board(engine).await? {
-            Some(board) => Ok(engine.ranking(board, gamma, convention, false).await?),
+            Some(board) => Ok(engine.ranking(board, gamma, convention, unseen).await?),
             None => Ok(Arc::default()),
         }
     }
@@ -292,15 +297,19 @@ parameters! {
             let must = "mean, spread, solved or task, with a leading `-` for descending order";
             query.parse("sort", must, |text| text.parse().ok())?.unwrap_or_default()
         },
+        /// `exclude`: each run only on tasks that its model cannot have seen.
+        #[param(rename = "seen", value_type = Option<String>, example = "exclude")]
+        unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
     }
 }
 
 /// The matrix; empty while there is no split at all.
-async fn matrix_of(engine: &Engine, ranking: &Ranking, order: TaskOrder) -> Result<Matrix> {
+async fn matrix_of(engine: &Engine, ranking: &Ranking, order: OrderParameters) -> Result<Matrix> {
     let Some(board) = ranking.board(engine).await? else {
         return Ok(Matrix::default());
     };
-    let matrix = engine.matrix(board, ranking.gamma, ranking.convention, order);
+    let OrderParameters { sort, unseen } = order;
+    let matrix = engine.matrix(board, ranking.gamma, ranking.convention, sort, unseen);
     Ok(matrix.await?)
 }
 
@@ -316,7 +325,7 @@ pub(crate) async fn matrix(
     engine: ActorEngine,
     Query((ranking, order)): Query<(Ranking, OrderParameters)>,
 ) -> Answer<Matrix> {
-    Ok(Json(matrix_of(&engine, &ranking, order.sort).await?))
+    Ok(Json(matrix_of(&engine, &ranking, order).await?))
 }
 
 /// The same as a table: a line for each task and run (RFC 4180, UTF-8). The
@@ -333,7 +342,7 @@ pub(crate) async fn matrix_csv(
     engine: ActorEngine,
     Query((ranking, order)): Query<(Ranking, OrderParameters)>,
 ) -> Result<Response> {
-    let matrix = matrix_of(&engine, &ranking, order.sort).await?;
+    let matrix = matrix_of(&engine, &ranking, order).await?;
     let csv = matrix.csv(ranking.gamma, ranking.convention);
     Ok(download("swe-ci-matrix.csv", CSV, csv))
 }

@@ -91,7 +91,7 @@ fn annotated() -> OpenApiRouter<App> {
         comparison: compare, compare_csv;
         handovers: handovers, handovers_csv;
         plots: figure;
-        runs: runs, scores, evolution, card;
+        runs: runs, scores, freshness, freshness_csv, evolution, card;
         trajectory: trajectory, messages;
         trajectories: places, search;
         tasks: tasks;

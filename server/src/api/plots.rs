@@ -64,6 +64,10 @@ parameters! {
             (text == "leader").then_some(())
         })?,
 
+        /// `exclude`: each run only by tasks that its model cannot have seen.
+        #[param(rename = "seen", value_type = Option<String>, example = "exclude")]
+        unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
+
         /// Only for PNG: the factor by which to enlarge its width of 960 pixels.
         #[param(value_type = Option<u32>, minimum = 2, maximum = 4, default = 2)]
         scale: Option<Scale> = query.parse("scale", Scale::MUST, Scale::from_text)?,
@@ -96,7 +100,11 @@ pub(crate) async fn figure(
     Query((ranking, picture)): Query<(Ranking, PictureParameters)>,
 ) -> Result<Response> {
     let (which, form) = file.parts()?;
-    let PictureParameters { relative, scale } = picture;
+    let PictureParameters {
+        relative,
+        unseen,
+        scale,
+    } = picture;
     let from_leader = relative.is_some();
     if scale.is_some() && form != Form::Png {
         let detail = "only a PNG has a `scale`".to_owned();
@@ -106,7 +114,7 @@ pub(crate) async fn figure(
         let detail = "only `evoscore-gamma` has a `relative` form".to_owned();
         return Err(Problem::about_parameter("relative", detail));
     }
-    let ranking = ranking.ranked(&engine).await?;
+    let ranking = ranking.ranked(&engine, unseen).await?;
     if form == Form::Csv {
         let study = engine.study(&ranking, usize::MAX).await?;
         let csv = "text/csv; charset=utf-8; header=present";
@@ -117,7 +125,7 @@ pub(crate) async fn figure(
     let source = format!(
         "{}, {}",
         engine.today(),
-        address(which, &study, from_leader, &app)
+        address(which, &study, (from_leader, unseen), &app)
     );
     let draw = move || {
         let (mut data, series) = (which.data(&study), Series::new(&study.data, &study.rows));
@@ -154,7 +162,7 @@ fn caption(which: Figure, study: &Study, worse: usize, source: String) -> Captio
 }
 
 /// The figure on its page; without the site where none is configured.
-fn address(which: Figure, study: &Study, from_leader: bool, app: &App) -> String {
+fn address(which: Figure, study: &Study, (from_leader, unseen): (bool, bool), app: &App) -> String {
     let split = match study.data.split.as_str() {
         "" => String::new(),
         split => format!("split={}&", encode(split)),
@@ -164,8 +172,9 @@ fn address(which: Figure, study: &Study, from_leader: bool, app: &App) -> String
         Mode::Rdd => "mode=rdd&",
     };
     let relative = if from_leader { "&relative=leader" } else { "" };
+    let seen = if unseen { "&seen=exclude" } else { "" };
     let path = format!(
-        "/figures?{split}{mode}gamma={}&convention={}{relative}#{}",
+        "/figures?{split}{mode}gamma={}&convention={}{relative}{seen}#{}",
         format::gamma(study.gamma),
         study.convention.name(),
         which.name()

@@ -34,6 +34,10 @@ pub(super) struct Options {
     /// one) or `reference` (as the authors' program counts)
     #[arg(long, default_value = "paper", value_parser = ["paper", "reference"])]
     convention: String,
+    /// Count only tasks whose targets are younger than the model's training data,
+    /// or than the model
+    #[arg(long)]
+    unseen: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -48,7 +52,11 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
     let data = match &split {
         Some(split) => {
             let mode = Mode::from_name(&options.mode).unwrap_or_default();
-            engine.leaderboard_data(Board::new(split, mode)).await?
+            let board = Board::new(split, mode);
+            match options.unseen {
+                true => engine.unseen(board).await?.data.clone(),
+                false => engine.leaderboard_data(board).await?,
+            }
         }
         None => Default::default(),
     };

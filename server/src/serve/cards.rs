@@ -74,7 +74,10 @@ async fn figure(
 
 async fn compare(engine: ActorEngine, Query(comparing): Query<ComparisonParameters>) -> Answer {
     let versus = comparing.versus(&engine).await?;
-    let leaderboard = engine.leaderboard_data(versus.board()).await?;
+    // A comparison is of two runs at least.
+    let first = comparing.runs.first().ok_or_else(Problem::internal)?;
+    let board = Board::of(&engine.run_summary(first).await?.config);
+    let leaderboard = engine.leaderboard_data(board).await?;
     drawn(move || cards::comparison(&versus, leaderboard)).await
 }
 

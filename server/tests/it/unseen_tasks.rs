@@ -1,7 +1,7 @@
 //! Rankings of tasks that no model can have seen: the same by every address,
 //! and cached as long as the state of the data.
 
-use crate::fixture::TestApp;
+use crate::fixture::{HUMAN, MODEL, TestApp};
 
 /// The human's run counts as a model's, released between the two targets.
 const DATED: &str = "
@@ -48,4 +48,65 @@ async fn page_json_and_table_agree() {
         .json();
     assert_eq!(rows["items"][0]["tasks"], 2);
     assert_eq!(rows["items"][0]["evoscore"], all["items"][0]["evoscore"]);
+}
+
+/// Of the human's two tasks one is of before the release, one of after.
+#[tokio::test]
+async fn scores_by_month() {
+    let app = TestApp::changed(DATED).await;
+    let path = format!("/api/v1/runs/{HUMAN}/freshness");
+    let fresh = app.get(&path).await.json();
+    assert_eq!(fresh["learnt_until"], "2025-06-01");
+    let months = fresh["months"].as_array().unwrap();
+    assert_eq!((months.len(), &months[0]["month"]), (2, &"2025-01".into()));
+    assert_eq!(
+        (&months[0]["unseen"], &months[1]["unseen"]),
+        (&0.into(), &1.into())
+    );
+    // Half the gap of alpha, then all of it: (0.5 + 3) / 4; beta is solved at once.
+    let change = &fresh["unseen"];
+    assert_eq!(
+        (&change["from"], &change["to"]),
+        (&0.875.into(), &1.0.into())
+    );
+    assert_eq!(change["change"], 0.125);
+    let other = app.get(&format!("{path}?against={MODEL}")).await.json();
+    assert_eq!(other["against"]["from_tasks"], 1);
+    app.get(&format!("{path}?against=nobody"))
+        .await
+        .problem(404, "not-found");
+    app.get(&format!("{path}?month=1"))
+        .await
+        .problem(400, "bad-parameter");
+
+    let csv = app.get(&format!("{path}.csv")).await.text();
+    let lines: Vec<&str> = csv.split_terminator("\r\n").collect();
+    assert!(
+        lines[1].ends_with(",1,paper,2025-01,1,1,0,0.875,,"),
+        "{csv}"
+    );
+    let page = app.get(&format!("/runs/{HUMAN}")).await.text();
+    assert!(page.contains("By the month of the task") && page.contains("2025-01"));
+    assert!(page.contains("The model may know code up to 2025-06-01."));
+}
+
+#[tokio::test]
+async fn matrix_and_comparison_of_unseen_tasks() {
+    let app = TestApp::changed(DATED).await;
+    let matrix = app
+        .get("/api/v1/matrix?split=demo&seen=exclude")
+        .await
+        .json();
+    assert_eq!(matrix["rows"].as_array().unwrap().len(), 1);
+    assert_eq!(matrix["rows"][0]["task_id"], "beta-2");
+    let page = app.get("/matrix?split=demo&seen=exclude").await.text();
+    assert!(page.contains("/tasks/beta-2") && !page.contains("/tasks/alpha-1"));
+    let runs = format!("/api/v1/compare?runs={HUMAN},{MODEL}");
+    let all = app.get(&runs).await.json();
+    assert_eq!(all["months"].as_array().map(Vec::len), Some(2));
+    // Nothing is known of the other model's training.
+    let unseen = app.get(&format!("{runs}&seen=exclude")).await;
+    unseen.problem(400, "bad-request");
+    let wrong = app.get(&format!("{runs}&seen=x")).await;
+    wrong.problem(400, "bad-parameter");
 }

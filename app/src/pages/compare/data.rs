@@ -15,11 +15,12 @@ pub async fn compare(
     gamma: Gamma,
     convention: Convention,
     task: Option<String>,
+    unseen: bool,
 ) -> Result<Versus, AppError> {
     let runs: Vec<String> = runs.split(',').map(str::to_owned).collect();
     let task = task.map(crate::error::task_id).transpose()?;
     let engine = crate::error::engine()?;
-    let versus = engine.compare(&runs, gamma, convention, task.as_ref());
+    let versus = engine.compare(&runs, gamma, convention, task.as_ref(), unseen);
     Ok(versus.await?)
 }
 
@@ -89,7 +90,8 @@ pub(super) async fn find(query: CompareQuery) -> Result<Found, AppError> {
         });
     }
     let runs = query.runs.join(",");
-    match compare(runs, query.gamma, query.convention, query.task).await {
+    let (gamma, convention, task) = (query.gamma, query.convention, query.task);
+    match compare(runs, gamma, convention, task, query.unseen).await {
         Ok(versus) => {
             let engine = crate::error::engine()?;
             let mut failures = Vec::new();

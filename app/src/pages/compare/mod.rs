@@ -3,6 +3,7 @@
 mod choose;
 mod data;
 mod failures;
+mod months;
 mod names;
 mod pairs;
 mod query;
@@ -22,6 +23,7 @@ use swe_ci_views::trajectories::FailedSteps;
 use self::choose::Choose;
 use self::data::{Found, find};
 use self::failures::Failures;
+use self::months::MonthsOfRuns;
 use self::names::Name;
 use self::pairs::{Pairs, verdict};
 use self::query::CompareQuery;
@@ -30,8 +32,8 @@ use self::samples::SamplesOfRuns;
 use self::style::Style;
 use self::task_curves::CourseOfTask;
 use self::tasks::Tasks;
-use crate::components::convention_choices;
 use crate::components::{Choices, GammaForm, InPlace, PageTop, Term, crumb, fetched, loaded};
+use crate::components::{convention_choices, unseen_choices};
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::routes::{compare_href, trajectories_href};
@@ -68,6 +70,7 @@ fn SideBySide(
     let course = course.map(|task| view! { <CourseOfTask task names=names.clone()/> });
     let (pairs, tasks) = (versus.pairs.clone(), versus.tasks.clone());
     let (style, samples) = (versus.style.clone(), versus.samples.clone());
+    let months = versus.months.clone();
     let answer = verdict(&pairs, &names);
     let modes: BTreeSet<&str> = versus.runs.iter().map(|row| row.mode.name()).collect();
     let modes = (modes.len() > 1).then(|| {
@@ -96,6 +99,7 @@ fn SideBySide(
         <Style style names=names.clone()/>
         <SamplesOfRuns samples names=names.clone()/>
         <Failures failures names=names.clone()/>
+        <MonthsOfRuns months names=names.clone()/>
         {course}
         <Tasks tasks names query/>
     }
@@ -138,6 +142,14 @@ fn How(query: Signal<CompareQuery>, split: String) -> impl IntoView {
     for choice in &mut conventions {
         choice.hint = "How tests are counted".to_owned();
     }
+    let now = query.get_untracked();
+    let by_age = unseen_choices(now.unseen, |unseen| {
+        CompareQuery {
+            unseen,
+            ..now.clone()
+        }
+        .href()
+    });
     let gamma = Signal::derive(move || query.with(|a| a.gamma));
     let fields = Signal::derive(move || query.with(CompareQuery::but_gamma));
     let trajectories = query.with_untracked(|query| match &*query.runs {
@@ -152,6 +164,7 @@ fn How(query: Signal<CompareQuery>, split: String) -> impl IntoView {
             <GammaForm action="/compare" gamma others=fields/>
             <div class="controls-choices">
                 <Choices label="Counting" choices=conventions/>
+                <Choices label="Tasks" choices=by_age/>
                 <a class="controls-link" href=compare_href(&split)>"Other runs"</a>
                 {trajectories}
                 <a class="controls-link" href=move || query.with(|a| a.api("compare.csv")) download="">"CSV"</a>

@@ -1,7 +1,7 @@
 use leptos_router::params::ParamsMap;
 use swe_ci_core::metrics::{Convention, Gamma};
 
-use crate::query::{Query, encode, gamma_of, named, parsed};
+use crate::query::{EXCLUDE, Query, encode, gamma_of, named, parsed};
 
 /// The value of `only=` that hides pairs without a clear difference.
 const SIGNIFICANT: &str = "significant";
@@ -19,6 +19,8 @@ pub(super) struct CompareQuery {
     pub convention: Convention,
     /// The task whose evolutions the chart overlays.
     pub task: Option<String>,
+    /// Whether only unseen tasks count.
+    pub unseen: bool,
     /// Whether pairs without a clear difference are hidden.
     pub only_significant: bool,
 }
@@ -35,6 +37,7 @@ impl CompareQuery {
             gamma: gamma_of(query),
             convention: parsed(query, "convention").unwrap_or_default(),
             task: named(query, "task"),
+            unseen: query.get_str("seen") == Some(EXCLUDE),
             only_significant: query.get_str("only") == Some(SIGNIFICANT),
         }
     }
@@ -70,6 +73,7 @@ impl CompareQuery {
             fields.push(("convention", self.convention.name().to_owned()));
         }
         fields.extend(self.task.clone().map(|task| ("task", task)));
+        fields.extend(self.unseen.then(|| ("seen", EXCLUDE.to_owned())));
         if self.only_significant {
             fields.push(("only", SIGNIFICANT.to_owned()));
         }
@@ -83,6 +87,7 @@ impl CompareQuery {
         query.add_gamma(self.gamma);
         query.add_convention(self.convention);
         query.add("task", self.task.as_deref());
+        query.add("seen", self.unseen.then_some(EXCLUDE));
         query
     }
 }
@@ -120,12 +125,13 @@ mod tests {
             ("gamma", "1.2"),
             ("convention", "reference"),
             ("task", "t"),
+            ("seen", "exclude"),
             ("only", "significant"),
         ]);
-        let address = "?runs=a,%C3%A4&gamma=1.20&convention=reference&task=t";
+        let address = "?runs=a,%C3%A4&gamma=1.20&convention=reference&task=t&seen=exclude";
         assert_eq!(all.href(), format!("/compare{address}&only=significant"));
         assert_eq!(all.api("compare"), format!("/api/v1/compare{address}"));
-        assert_eq!(all.but_gamma().len(), 4);
+        assert_eq!(all.but_gamma().len(), 5);
         let plain = parsed(&[("runs", "a,b"), ("gamma", "x"), ("only", "x")]);
         assert_eq!(plain.href(), "/compare?runs=a,b");
         assert_eq!(plain.but_gamma(), [("runs", "a,b".to_owned())]);

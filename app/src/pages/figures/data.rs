@@ -12,7 +12,7 @@ use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
 use crate::pages::splits::choose;
-use crate::query::{LEADER, Query, Reading};
+use crate::query::{EXCLUDE, LEADER, Query, Reading};
 
 #[derive(Debug, Clone)]
 pub struct Shown {
@@ -42,6 +42,8 @@ pub struct Shown {
     pub from_leader: bool,
     /// Whether rows of figures have the order of the ranking.
     pub by_rank: bool,
+    /// Whether only unseen tasks count.
+    pub unseen: bool,
 }
 
 /// The figures, or one of them, of the requested split; by default of the one
@@ -54,15 +56,17 @@ pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Show
         convention,
         from_leader,
         by_rank,
+        view,
         ..
     } = reading;
+    let unseen = view.unseen;
     let engine = crate::error::engine()?;
     let splits = engine.splits().await?;
     let split = choose(&splits, split)?;
     let ranking = match &split {
         Some(split) => {
             let board = Board::new(split, mode);
-            engine.ranking(board, gamma, convention, false).await?
+            engine.ranking(board, gamma, convention, unseen).await?
         }
         None => Arc::default(),
     };
@@ -97,6 +101,7 @@ pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Show
         today: engine.today(),
         from_leader,
         by_rank,
+        unseen,
         basis,
         figures,
         splits,
@@ -117,6 +122,7 @@ impl Shown {
     pub(super) fn address(&self, path: &str) -> String {
         let split = self.split.as_deref();
         let query = Query::of_ranking(split, self.mode, self.gamma, self.convention);
+        let query = query.with("seen", self.unseen.then_some(EXCLUDE));
         format!("/{path}{}", query.0)
     }
 

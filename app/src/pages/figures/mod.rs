@@ -12,13 +12,14 @@ use leptos::either::EitherOf3;
 use leptos::prelude::*;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_views::figures::Figure;
+use swe_ci_views::leaderboard::View;
 
 use self::data::{Shown, shown};
 use self::section::{Drawing, Section};
 use crate::components::{
     Choice, Choices, InPlace, NoRuns, NoTasks, PageHead, PageTop, fetched, loaded,
 };
-use crate::components::{convention_choices, mode_choices, split_choices};
+use crate::components::{convention_choices, mode_choices, split_choices, unseen_choices};
 use crate::error::AppError;
 use crate::format;
 use crate::glossary::Word;
@@ -149,6 +150,11 @@ fn Controls(shown: Shown, reading: Signal<Reading>) -> impl IntoView {
             ..now.get_value()
         })
     });
+    let by_age = unseen_choices(shown.unseen, |unseen| {
+        let now = now.get_value();
+        let view = View { unseen, ..now.view };
+        in_figures(Reading { view, ..now })
+    });
     let split = shown.split.unwrap_or_default();
     let splits = split_choices(&shown.splits, &split, move |name| {
         let (split, now) = (Some(name.to_owned()), now.get_value());
@@ -160,6 +166,7 @@ fn Controls(shown: Shown, reading: Signal<Reading>) -> impl IntoView {
                 <Choices label="γ" word=Word::Gamma choices=gammas/>
                 <Choices label="Counting" word=Word::Convention choices=conventions/>
                 <Choices label="Mode" word=Word::Mode choices=modes/>
+                <Choices label="Tasks" word=Word::Unseen choices=by_age/>
                 {several.then(|| view! { <Choices label="Split" word=Word::Split choices=splits/> })}
             </div>
         </section>

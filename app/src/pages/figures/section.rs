@@ -149,7 +149,7 @@ fn cited(which: Figure, shown: &Shown) -> Citation {
             split: shown.split.clone().unwrap_or_default(),
             gamma: shown.gamma,
             convention: shown.convention,
-            unseen: false,
+            unseen: shown.unseen,
         },
         date: shown.today.clone(),
         address: format!("{}#{}", shown.address_of(which, "figures"), which.name()),
@@ -297,6 +297,7 @@ mod tests {
             today: "2026-11-24".into(),
             from_leader: false,
             by_rank: false,
+            unseen: false,
         }
     }
 

@@ -23,7 +23,9 @@ pub(super) fn Filters(
         "seen",
         EXCLUDE,
         "Unseen tasks only",
-        Some("Only tasks whose target was committed after the model was released"),
+        Some(
+            "Only tasks whose target is younger than the model's training data, or than the model",
+        ),
         view.unseen,
     );
     let verified = checkbox(

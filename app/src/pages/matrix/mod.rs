@@ -15,7 +15,7 @@ use self::table::{CALM, SOLVED, absence, rows};
 use crate::components::{
     Choices, GammaForm, InPlace, NoTasks, PageTop, Part, PartLinks, crumb, fetched, loaded,
 };
-use crate::components::{convention_choices, mode_choices, split_choices};
+use crate::components::{convention_choices, mode_choices, split_choices, unseen_choices};
 use crate::error::AppError;
 use crate::pages::result_table::KnownByCounts;
 use crate::pages::routes::{model_href, run_href};
@@ -62,6 +62,7 @@ async fn find(query: MatrixQuery) -> Result<Found, AppError> {
         query.gamma,
         query.convention,
         query.order,
+        query.unseen,
     );
     Ok(Found {
         matrix: matrix.await?,
@@ -141,6 +142,13 @@ fn How(splits: Vec<SplitSummary>, split: String, query: Signal<MatrixQuery>) -> 
         }
         .href()
     });
+    let by_age = unseen_choices(now.unseen, |unseen| {
+        MatrixQuery {
+            unseen,
+            ..now.clone()
+        }
+        .href()
+    });
     let by_convention = convention_choices(
         move || query.with(|a| a.convention),
         move |convention| {
@@ -156,6 +164,7 @@ fn How(splits: Vec<SplitSummary>, split: String, query: Signal<MatrixQuery>) -> 
                 <Choices label="Split" choices=by_split/>
                 <Choices label="Counting" choices=by_convention/>
                 <Choices label="Mode" choices=by_mode/>
+                <Choices label="Tasks" choices=by_age/>
                 <a class="controls-link" href=move || query.with(|a| a.api("matrix.csv")) download="">"CSV"</a>
                 <a class="controls-link" href=move || query.with(|a| a.api("matrix"))>"JSON"</a>
             </div>

@@ -4,7 +4,7 @@ use swe_ci_core::requirement::Mode;
 use swe_ci_views::leaderboard::{TaskKey, TaskOrder};
 
 use crate::format;
-use crate::query::{Query, gamma_of, mode_of, named, parsed};
+use crate::query::{EXCLUDE, Query, gamma_of, mode_of, named, parsed};
 
 /// The query of the matrix; invalid values count as absent.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,8 @@ pub struct MatrixQuery {
     pub gamma: Gamma,
     pub convention: Convention,
     pub order: TaskOrder,
+    /// Whether only unseen tasks count.
+    pub unseen: bool,
     /// How many runs come before the first one on the page.
     pub from: usize,
 }
@@ -27,6 +29,7 @@ impl MatrixQuery {
             gamma: gamma_of(query),
             convention: parsed(query, "convention").unwrap_or_default(),
             order: parsed(query, "sort").unwrap_or_default(),
+            unseen: query.get_str("seen") == Some(EXCLUDE),
             from: parsed(query, "from").unwrap_or_default(),
         }
     }
@@ -69,6 +72,9 @@ impl MatrixQuery {
         if self.order != TaskOrder::default() {
             fields.push(("sort", self.order.to_string()));
         }
+        if self.unseen {
+            fields.push(("seen", EXCLUDE.to_owned()));
+        }
         fields
     }
 
@@ -108,8 +114,9 @@ mod tests {
                 ("gamma", "1.2"),
                 ("mode", "rdd"),
                 ("split", "a&b"),
+                ("seen", "exclude"),
             ],
-            "/matrix?split=a%26b&mode=rdd&gamma=1.20&convention=reference&sort=-spread",
+            "/matrix?split=a%26b&mode=rdd&gamma=1.20&convention=reference&sort=-spread&seen=exclude",
         );
         for wrong in ["", "x", "--mean", "NaN"] {
             let fields = ["split", "mode", "gamma", "convention", "sort", "view"];

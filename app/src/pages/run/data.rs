@@ -2,7 +2,7 @@
 
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_views::finding::RunFinding;
-use swe_ci_views::leaderboard::Scores;
+use swe_ci_views::leaderboard::{Freshness, Scores};
 use swe_ci_views::trajectories::FailedSteps;
 use swe_ci_views::view::RunDetail;
 
@@ -17,6 +17,8 @@ pub(super) struct PageData {
     pub failures: FailedSteps,
     /// The reproducibility card, as text.
     pub card: String,
+    /// By the month of its tasks, in the first convention it has scores in.
+    pub freshness: Freshness,
 }
 
 pub(super) async fn whole_run(id: String) -> Result<PageData, AppError> {
@@ -28,7 +30,12 @@ pub(super) async fn whole_run(id: String) -> Result<PageData, AppError> {
     }
     scores.retain(|scores| scores.evoscore.is_some());
     let card = engine.card(&id).await?.to_text();
+    let convention = scores
+        .first()
+        .map_or_else(Convention::default, |s| s.convention);
+    let freshness = engine.freshness(&id, Gamma::ONE, convention, None).await?;
     Ok(PageData {
+        freshness,
         detail,
         scores,
         findings: engine.findings(&id).await?,

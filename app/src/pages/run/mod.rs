@@ -6,6 +6,7 @@ mod evolution;
 mod evolution_table;
 mod failures;
 mod findings;
+mod months;
 mod profile;
 mod reproducibility;
 mod samples;
@@ -25,6 +26,7 @@ use self::evolution::EvolutionCard;
 use self::evolution_table::EvolutionTable;
 use self::failures::Failures;
 use self::findings::{Findings, NoRank};
+use self::months::Months;
 use self::reproducibility::{Differences, MarkedBy, Record, ReproducibilityCard, Trust};
 use self::scores::ScoresOfRun;
 use self::status::{AtOnce, Machine, Paused, PreflightNotice, Remaining, Withdrawn};
@@ -79,6 +81,7 @@ fn RunView(
         <Verifying detail/>
         <Actions detail answer/>
         <ScoresOfRun scores detail/>
+        <Months freshness=whole.freshness run_id=run_id.clone()/>
         <Findings findings answer/>
         <Evolutions detail only/>
         <Failures run=run_id.clone() failures=whole.failures/>

@@ -181,4 +181,14 @@ async fn models_go_on_with_other_code() {
     let queued = engine.submit(queued, Visibility::Public).await.unwrap();
     let early = going_on(&careful, &queued, None);
     check(early, "handover.run", "is queued").await;
+
+    // Code of a run that is not public stays with those who may see it.
+    engine.unpublish(&wrote, "a test").await.unwrap();
+    let hidden = going_on(&careful, &wrote, None);
+    check(hidden.clone(), "handover.run", "is not public").await;
+    let private = engine.submit(hidden, Visibility::Private).await.unwrap();
+    let refused = engine.publish(&private).await.unwrap_err();
+    assert!(matches!(&refused, Error::Conflict(why) if why.contains(&wrote)));
+    engine.publish(&wrote).await.unwrap();
+    engine.publish(&private).await.unwrap();
 }

@@ -9,6 +9,7 @@ mod board;
 mod comparison;
 mod effort;
 mod featured;
+mod freshness;
 mod matrix;
 mod ranking;
 mod rows;
@@ -35,6 +36,7 @@ pub use comparison::{
 };
 pub use effort::{Effort, EffortRates, Rate};
 pub use featured::{featured, leader};
+pub use freshness::{Freshness, MonthScore, ScoreChange};
 pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
 pub use ranking::Ranking;
 pub(crate) use rows::positions;

@@ -140,7 +140,10 @@ async fn asked(engine: &Engine) -> Vec<(&'static str, bool)> {
         // Comparisons use rankings, so they exclude even the own private runs.
         (
             "compare",
-            engine.compare(&both, gamma, convention, None).await.is_ok(),
+            engine
+                .compare(&both, gamma, convention, None, false)
+                .await
+                .is_ok(),
         ),
     ]
 }

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::metrics::{Convention, Gamma, Verdict, recoveries};
+use swe_ci_core::run::Kind;
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::IterationRow;
 use swe_ci_views::figures::{Basis, Data, Figure, MOST_RUNS, Study};
 use swe_ci_views::leaderboard::{
-    Board, Entry, Incomparable, LeaderboardData, Matrix, Published, Ranking, RecoveryTime, Row,
-    Scores, TaskOrder, Unseen, Versus,
+    Board, Entry, Freshness, Incomparable, LeaderboardData, Matrix, Published, Ranking,
+    RecoveryTime, Row, Scores, TaskOrder, Unseen, Versus,
 };
 
 use crate::Engine;
@@ -125,20 +126,26 @@ impl Engine {
         Ok(blocking(data).await?)
     }
 
-    /// Every task of a board against every run.
+    /// Every task of a board against every run; if `unseen`, each run only on the
+    /// tasks that its model cannot have seen.
     pub async fn matrix(
         &self,
         board: impl Into<Board>,
         gamma: Gamma,
         convention: Convention,
         order: TaskOrder,
+        unseen: bool,
     ) -> Result<Matrix> {
-        let leaderboard = self.leaderboard_data(board).await?;
+        let leaderboard = match unseen {
+            true => self.unseen(board).await?.data.clone(),
+            false => self.leaderboard_data(board).await?,
+        };
         Ok(blocking(move || Ok(leaderboard.matrix(gamma, convention, order))).await?)
     }
 
     /// Runs of one split side by side, with the evolutions of one task if
-    /// requested.
+    /// requested; if `unseen`, only on the tasks that no model of them can have
+    /// seen.
     ///
     /// # Errors
     /// [`Error::NotFound`] when there is no such run or no such task,
@@ -149,6 +156,7 @@ impl Engine {
         gamma: Gamma,
         convention: Convention,
         task: Option<&TaskId>,
+        unseen: bool,
     ) -> Result<Versus> {
         let invalid = |why: Incomparable| Error::Invalid(why.to_string());
         // Checked before the database: the list may be of any length.
@@ -173,9 +181,14 @@ impl Engine {
         }
         let leaderboard = self.compared(boards).await?;
         let (run_ids, task) = (run_ids.to_vec(), task.cloned());
-        let comparison =
-            blocking(move || Ok(leaderboard.versus(&run_ids, gamma, convention, task.as_ref())))
-                .await?;
+        let comparison = blocking(move || {
+            let leaderboard = match unseen {
+                true => leaderboard.unseen().data,
+                false => leaderboard,
+            };
+            Ok(leaderboard.versus(&run_ids, gamma, convention, task.as_ref()))
+        })
+        .await?;
         comparison.map_err(|why| match why {
             Incomparable::NoSuchTask(id) => Error::not_found("shared task", id),
             why => invalid(why),
@@ -213,6 +226,42 @@ impl Engine {
         let entry = entry.unwrap_or_else(|| Entry::none(run.config.plan.max_iterations));
         let scores = blocking(move || Ok(entry.all_scores(gamma, convention))).await?;
         Ok(Scores { recovery, ..scores })
+    }
+
+    /// The scores of a run by the dates of its tasks, and their change from
+    /// another run, if requested.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the other run is of another mode, or starts from
+    /// other code.
+    pub async fn freshness(
+        &self,
+        run_id: &str,
+        gamma: Gamma,
+        convention: Convention,
+        against: Option<&str>,
+    ) -> Result<Freshness> {
+        let run = self.visible_run(run_id).await?.config;
+        let none = |most| move || Entry::none(most);
+        let other = match against {
+            None => None,
+            Some(id) => {
+                let other = self.visible_run(id).await?.config;
+                let own_mode = run.mode == other.mode || Kind::Human == other.kind;
+                if !own_mode || run.handover != other.handover {
+                    let why = format!(
+                        "`{run_id}` and `{id}` are of different modes, or start from different code; choose runs that are alike"
+                    );
+                    return Err(Error::Invalid(why));
+                }
+                let entry = self.entry(id).await?;
+                Some(entry.unwrap_or_else(none(other.plan.max_iterations)))
+            }
+        };
+        let entry = self.entry(run_id).await?;
+        let entry = entry.unwrap_or_else(none(run.plan.max_iterations));
+        let fresh = move || Ok(entry.freshness(gamma, convention, other.as_ref()));
+        Ok(blocking(fresh).await?)
     }
 
     /// How long the regressions of a run lasted; `None` when the names of its

@@ -10,7 +10,7 @@ pub use refusal::Incomparable;
 pub(super) use refusal::MAX_RUNS;
 pub use shared_tasks::{SharedResult, SharedTask};
 
-use super::{Board, Entry, LeaderboardData, Row, Samples, StyleRates, UncertaintyModel};
+use super::{Entry, LeaderboardData, MonthScore, Row, Samples, StyleRates, UncertaintyModel};
 use shared_tasks::shared_tasks;
 use style::style;
 use swe_ci_core::metrics::{Convention, Gamma, Series};
@@ -40,6 +40,9 @@ pub struct Versus {
     pub style: Vec<StyleRates>,
     /// The samples of each run, over all its tasks.
     pub samples: Vec<Samples>,
+    /// The scores of each run by the month of its tasks, over all of them.
+    #[serde(default)]
+    pub months: Vec<Vec<MonthScore>>,
     /// Every pair of runs.
     pub pairs: Vec<Pair>,
     /// The evolutions of the requested task.
@@ -82,14 +85,6 @@ pub struct Course {
     pub regressions: Vec<u32>,
 }
 
-impl Versus {
-    /// The leaderboard of its first run.
-    pub fn board(&self) -> Board {
-        let mode = self.runs.first().map(|row| row.mode);
-        Board::new(&self.split, mode.unwrap_or_default())
-    }
-}
-
 impl LeaderboardData {
     /// Compares runs, with the evolutions of one task on request.
     ///
@@ -130,6 +125,10 @@ impl LeaderboardData {
             samples: entries
                 .iter()
                 .filter_map(|entry| model.samples(entry, gamma, convention))
+                .collect(),
+            months: entries
+                .iter()
+                .map(|entry| entry.freshness(gamma, convention, None).months)
                 .collect(),
             pairs: pairs(&model, &entries, gamma, convention),
             task: courses.transpose()?,
