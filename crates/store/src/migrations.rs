@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 22] = files![
+const FILES: [(&str, &str, &str); 23] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -40,6 +40,7 @@ const FILES: [(&str, &str, &str); 22] = files![
     "0020" "run_counts",
     "0021" "evolution_digests",
     "0022" "indexes",
+    "0023" "regrades",
 ];
 
 /// Brings a database from any earlier schema to the present one.

@@ -13,6 +13,7 @@ mod key;
 mod leaderboard;
 mod output;
 mod price;
+mod regrade;
 mod rescore;
 mod run;
 mod score;
@@ -114,6 +115,9 @@ enum Command {
     /// outcomes
     #[command(after_help = verify::AFTER_HELP)]
     Verify(verify::Options),
+    /// Grade the stored code of a run again, in a new run
+    #[command(after_help = regrade::AFTER_HELP)]
+    Regrade(regrade::Options),
     /// List findings, and decide about the suspicious ones
     #[command(subcommand)]
     Findings(findings::Command),
@@ -179,6 +183,7 @@ impl Cli {
                 import_results::execute(&engine().await?, options).await
             }
             Command::Verify(options) => verify::execute(&engine().await?, &options).await,
+            Command::Regrade(options) => regrade::execute(&engine().await?, &options).await,
             Command::Style(options) => style::execute(&engine().await?, &options).await,
             Command::Rescore(options) => rescore::execute(&engine().await?, &options).await,
             Command::Findings(command) => findings::execute(&engine().await?, command).await,

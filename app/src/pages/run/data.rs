@@ -3,6 +3,7 @@
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_views::finding::RunFinding;
 use swe_ci_views::leaderboard::Scores;
+use swe_ci_views::regrade::Regrade;
 use swe_ci_views::view::RunDetail;
 
 use crate::error::AppError;
@@ -13,6 +14,8 @@ pub(super) struct PageData {
     pub scores: Vec<Scores>,
     /// By task, sample and iteration.
     pub findings: Vec<RunFinding>,
+    /// Against the run whose code it graded again, if it is such a run.
+    pub regrade: Option<Regrade>,
     /// The reproducibility card, as text.
     pub card: String,
 }
@@ -25,11 +28,16 @@ pub(super) async fn whole_run(id: String) -> Result<PageData, AppError> {
         scores.push(engine.scores(&id, Gamma::ONE, convention).await?);
     }
     scores.retain(|scores| scores.evoscore.is_some());
+    let regrade = match detail.summary.regraded_from {
+        Some(_) => Some(engine.moved_verdicts(&id).await?),
+        None => None,
+    };
     let card = engine.card(&id).await?.to_text();
     Ok(PageData {
         detail,
         scores,
         findings: engine.findings(&id).await?,
+        regrade,
         card,
     })
 }

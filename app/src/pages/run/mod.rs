@@ -6,6 +6,7 @@ mod evolution;
 mod evolution_table;
 mod findings;
 mod profile;
+mod regrade;
 mod reproducibility;
 mod samples;
 mod scores;
@@ -23,6 +24,7 @@ use self::data::{PageData, whole_run};
 use self::evolution::EvolutionCard;
 use self::evolution_table::EvolutionTable;
 use self::findings::{Findings, NoRank};
+use self::regrade::{Derived, MovedVerdicts};
 use self::reproducibility::{Differences, MarkedBy, Record, ReproducibilityCard, Trust};
 use self::scores::ScoresOfRun;
 use self::status::{AtOnce, Machine, Paused, PreflightNotice, Remaining, Withdrawn};
@@ -69,6 +71,10 @@ fn RunView(
     });
     let (detail, scores) = (RwSignal::new(detail), RwSignal::new(whole.scores));
     let findings = RwSignal::new(whole.findings);
+    let moved = whole.regrade.map(|regrade| {
+        let run_id = run_id.clone();
+        view! { <MovedVerdicts run_id regrade/> }
+    });
     view! {
         <Head detail/>
         <Overall detail/>
@@ -76,6 +82,7 @@ fn RunView(
         <PreflightNotice detail/>
         <Verifying detail/>
         <Actions detail answer/>
+        {moved}
         <ScoresOfRun scores detail/>
         <Findings findings answer/>
         <Evolutions detail only/>
@@ -135,6 +142,7 @@ fn Head(detail: RwSignal<RunDetail>) -> impl IntoView {
             </p>
             <Withdrawn withdrawn/>
             <NoRank detail/>
+            <Derived detail=whole.clone()/>
             <MarkedBy detail=whole/>
             <Differences verification run_id/>
             {no_script}

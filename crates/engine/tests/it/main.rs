@@ -15,6 +15,7 @@ mod memory;
 mod modes;
 mod preflight;
 mod programs;
+mod regrade;
 mod sandbox;
 mod secrets;
 mod steering;
