@@ -104,6 +104,8 @@ glossary! {
             "An administrator confirms this result: its tests were run again here on the stored code and gave the recorded outcomes."),
         SelfReported("self-reported", "self-reported",
             "Made elsewhere and reported by its author. Its tests have not been run again here."),
+        Regraded("regraded", "graded again",
+            "A run that grades the stored code of another one with the suites and the grading of a later day. It has no rank while the other one stands."),
     ]
     "Scores" [
         Change("normalized-change", "normalized change",

@@ -349,6 +349,7 @@ pub(crate) fn outcome(outcome: StepOutcome) -> (&'static str, Tone) {
         StepOutcome::Interrupted => ("interrupted, repeated", Tone::Plain),
         StepOutcome::Cancelled => ("cancelled", Tone::Plain),
         StepOutcome::Retried => ("will be retried", Tone::Plain),
+        StepOutcome::Cleared => ("put back after giving up", Tone::Warn),
     }
 }
 

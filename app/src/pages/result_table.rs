@@ -46,6 +46,8 @@ pub(super) fn UnrankedTag(unranked: Option<Unranked>) -> impl IntoView {
     unranked.map(|why| {
         let text = match why {
             Unranked::HeldForReview { .. } => "held for review",
+            Unranked::Regraded { .. } => "graded again",
+            Unranked::RunAgain { .. } => "run again",
             Unranked::HostedTools | Unranked::OtherMode | Unranked::Confirmed { .. } => "unranked",
         };
         let hint = visible(&why.to_string()).into_owned();

@@ -142,6 +142,17 @@ pub enum Unranked {
         /// The finding's text.
         text: String,
     },
+    /// Its code was graded twice, and another run stands for the result.
+    Regraded {
+        /// That run.
+        run_id: String,
+    },
+    /// Evolutions were run again after their agents had given up: its results
+    /// are chosen.
+    RunAgain {
+        /// How many.
+        evolutions: u32,
+    },
 }
 
 impl Unranked {
@@ -180,6 +191,17 @@ impl fmt::Display for Unranked {
                 f.write_str("it is of another mode, and modes are not ranked together")
             }
             Self::Confirmed { text } => write!(f, "confirmed: {text}"),
+            Self::Regraded { run_id } => write!(
+                f,
+                "its code was graded twice, and run {run_id} stands for the result"
+            ),
+            Self::RunAgain { evolutions: 1 } => {
+                f.write_str("1 evolution was run again after its agent had given up")
+            }
+            Self::RunAgain { evolutions } => write!(
+                f,
+                "{evolutions} evolutions were run again after their agents had given up"
+            ),
         }
     }
 }

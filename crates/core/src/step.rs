@@ -99,10 +99,13 @@ pub enum StepOutcome {
     /// the budget had stopped. Earlier failures of the platform, the provider
     /// and the budget at this step no longer count; failures of the agent do.
     Retried,
+    /// Not an attempt: a user put back an evolution whose agent had given up. No
+    /// earlier failure at this step counts any longer, and the run is marked.
+    Cleared,
 }
 
 impl StepOutcome {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Done,
         Self::NoChange,
         Self::NothingLeft,
@@ -118,6 +121,7 @@ impl StepOutcome {
         Self::Interrupted,
         Self::Cancelled,
         Self::Retried,
+        Self::Cleared,
     ];
 
     /// Its name in JSON; `solved` where every test of T passes.
@@ -138,6 +142,7 @@ impl StepOutcome {
             Self::Interrupted => "interrupted",
             Self::Cancelled => "cancelled",
             Self::Retried => "retried",
+            Self::Cleared => "cleared",
         }
     }
 
@@ -239,8 +244,8 @@ impl State {
     }
 
     /// The state after one more outcome of an attempt. It does not accept
-    /// [`StepOutcome::Retried`], which needs the earlier outcomes:
-    /// [`State::resume`] has them.
+    /// [`StepOutcome::Retried`] and [`StepOutcome::Cleared`], which need the
+    /// earlier outcomes: [`State::resume`] has them.
     ///
     /// # Errors
     /// [`UnexpectedOutcome`] when the current step cannot have this outcome, or
@@ -294,8 +299,9 @@ impl State {
 struct History {
     state: State,
     last_step: Cursor,
-    /// External failures at that step.
-    external_failures: u32,
+    /// Attempts at that step that a retry forgives: external failures, and all
+    /// before it was cleared.
+    forgivable: u32,
 }
 
 impl Default for History {
@@ -303,7 +309,7 @@ impl Default for History {
         Self {
             state: State::start(),
             last_step: Cursor::START,
-            external_failures: 0,
+            forgivable: 0,
         }
     }
 }
@@ -314,16 +320,24 @@ impl History {
             (State::Ended(ending), StepOutcome::Retried) if ending.can_be_retried() => {
                 State::Active(Cursor {
                     attempt: self.last_step.attempt + 1,
-                    forgiven: self.external_failures,
+                    forgiven: self.forgivable,
+                    ..self.last_step
+                })
+            }
+            (State::Ended(Ending::AgentGaveUp), StepOutcome::Cleared) => {
+                self.forgivable = self.last_step.attempt;
+                State::Active(Cursor {
+                    attempt: self.last_step.attempt + 1,
+                    forgiven: self.last_step.attempt,
                     ..self.last_step
                 })
             }
             (state, outcome) => state.after(plan, outcome)?,
         };
-        self.external_failures += u32::from(outcome.is_external_failure());
+        self.forgivable += u32::from(outcome.is_external_failure());
         if let State::Active(at) = next {
             if (at.iteration, at.role) != (self.last_step.iteration, self.last_step.role) {
-                self.external_failures = 0;
+                self.forgivable = 0;
             }
             self.last_step = at;
         }
@@ -374,7 +388,7 @@ impl Cursor {
 mod tests {
     use super::*;
     use StepOutcome::{
-        AgentFailed, AgentTimedOut, BudgetSpent, Cancelled, Collapsed, Done, InfraFailed,
+        AgentFailed, AgentTimedOut, BudgetSpent, Cancelled, Cleared, Collapsed, Done, InfraFailed,
         Interrupted, MalformedRequirement, NoChange, NothingLeft, ProviderFailed, Retried, Scored,
     };
     use proptest::prelude::*;
@@ -438,6 +452,18 @@ mod tests {
         );
         // It does not affect the next step.
         check(&[&outcomes[..], &[Done]].concat(), at(1, Role::Test, 1, 0));
+        // Clearing forgives the agent's failures too, and a retry keeps that.
+        let outcomes = [AgentFailed, AgentFailed, Cleared];
+        check(&outcomes, retried(1, Role::Architect, 3, 2, 0));
+        check(
+            &[&outcomes[..], &[InfraFailed, InfraFailed, Retried]].concat(),
+            retried(1, Role::Architect, 5, 4, 0),
+        );
+        check(
+            &[&outcomes[..], &[AgentFailed, AgentFailed]].concat(),
+            State::Ended(Ending::AgentGaveUp),
+        );
+        assert!(State::resume(PLAN, [InfraFailed, InfraFailed, Cleared]).is_err());
         // It gives an agent no additional attempts.
         let outcomes = [AgentFailed, InfraFailed, Retried];
         check(&outcomes, retried(1, Role::Architect, 3, 1, 0));

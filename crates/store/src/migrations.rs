@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 24] = files![
+const FILES: [(&str, &str, &str); 25] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -42,6 +42,7 @@ const FILES: [(&str, &str, &str); 24] = files![
     "0022" "indexes",
     "0023" "judgements",
     "0024" "handovers",
+    "0025" "regrades",
 ];
 
 /// Brings a database from any earlier schema to the present one.

@@ -3,6 +3,7 @@
 
 use sqlx::any::AnyRow;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::task::TaskId;
 use swe_ci_views::verification::Mark;
@@ -10,6 +11,8 @@ use swe_ci_views::view::Provenance;
 
 use super::Store;
 use super::rows::columns::{Columns, from_row};
+use super::rows::runs::read_set_aside;
+use super::runs::BESIDE;
 use super::sql::{composed, list_of, query};
 
 /// A run as its leaderboard needs it.
@@ -20,6 +23,8 @@ pub struct LeaderboardRun {
     pub provenance: Provenance,
     /// A mark of its trustworthiness, if it has one.
     pub mark: Option<Mark>,
+    /// Why its history keeps it from a rank, if it does.
+    pub set_aside: Option<Unranked>,
     pub progress: Progress,
     /// RFC 3339; `None` until the run is over.
     pub finished_at: Option<String>,
@@ -43,9 +48,14 @@ pub struct TaskOrigin {
     pub target_time: Option<i64>,
 }
 
-const RUNS: &str = "SELECT r.id AS id, r.config AS config, r.provenance AS provenance, r.verified AS verified,
-                           r.progress AS progress, r.finished_at AS finished_at, r.revision AS revision
-                    FROM runs r";
+fn select_runs() -> String {
+    format!(
+        "SELECT r.id AS id, r.config AS config, r.provenance AS provenance, r.verified AS verified,
+                r.progress AS progress, r.finished_at AS finished_at, r.revision AS revision,
+                r.cleared AS cleared, {BESIDE} AS beside
+         FROM runs r"
+    )
+}
 
 fn read_run(row: &AnyRow) -> Result<LeaderboardRun> {
     let submitted: RunConfig = row.read("config")?;
@@ -53,6 +63,7 @@ fn read_run(row: &AnyRow) -> Result<LeaderboardRun> {
         provenance, progress, revision;
         run_id: row.read("id")?,
         mark: Mark::of(submitted.kind, row.optional_text("verified")?.is_some()),
+        set_aside: read_set_aside(row)?,
         finished_at: row.optional_time("finished_at")?,
         config: submitted
     }))
@@ -62,7 +73,8 @@ impl Store {
     /// The public runs of a split that were not cancelled, oldest first.
     pub async fn leaderboard_runs(&self, split: &str) -> Result<Vec<LeaderboardRun>> {
         composed(format!(
-            "{RUNS} WHERE r.split = $1 AND r.visibility = 'public' AND r.progress <> 'cancelled' ORDER BY r.id"
+            "{} WHERE r.split = $1 AND r.visibility = 'public' AND r.progress <> 'cancelled' ORDER BY r.id",
+            select_runs()
         ))
         .with(split)
         .all(&self.pool, read_run)
@@ -71,7 +83,7 @@ impl Store {
 
     /// Any run, public or not.
     pub async fn leaderboard_run(&self, id: &str) -> Result<LeaderboardRun> {
-        composed(format!("{RUNS} WHERE r.id = $1"))
+        composed(format!("{} WHERE r.id = $1", select_runs()))
             .with(id)
             .first(&self.pool, read_run)
             .await?
@@ -83,10 +95,14 @@ impl Store {
         if run_ids.is_empty() {
             return Ok(Vec::new());
         }
-        composed(format!("{RUNS} WHERE r.id IN {}", list_of(run_ids.len())))
-            .with(run_ids)
-            .all(&self.pool, read_run)
-            .await
+        composed(format!(
+            "{} WHERE r.id IN {}",
+            select_runs(),
+            list_of(run_ids.len())
+        ))
+        .with(run_ids)
+        .all(&self.pool, read_run)
+        .await
     }
 
     /// The current stored counts of a format, of those of these runs that have

@@ -38,10 +38,18 @@ pub(super) const ITERATIONS: &str =
     "(SELECT count(*) FROM iterations i JOIN evolutions e ON e.id = i.evolution_id
             WHERE e.run_id = r.id)";
 
+/// The run that stands for the result of a run graded again, unless that is the
+/// run itself: a later regrade, or the original until it is withdrawn.
+pub(super) const BESIDE: &str = "CASE WHEN r.regrades IS NOT NULL THEN coalesce(
+                    (SELECT max(n.id) FROM runs n WHERE n.regrades = r.regrades AND n.id > r.id
+                        AND n.visibility = 'public' AND n.progress = 'finished'),
+                    (SELECT o.id FROM runs o WHERE o.id = r.regrades AND o.visibility <> 'withdrawn')) END";
+
 /// The columns of a run's summary; `iterations` is the number of its iterations.
 pub(super) fn select_summary(iterations: &str) -> String {
     format!(
         "SELECT r.id AS id, r.config AS config, r.visibility AS visibility,
+                r.regrades AS regrades, r.cleared AS cleared, r.cleared_at AS cleared_at, {BESIDE} AS beside,
                 r.withdrawn AS withdrawn, r.verified AS verified, r.progress AS progress, r.created_at AS created_at,
                 r.started_at AS started_at, r.finished_at AS finished_at,
                 r.paused_at AS paused_at, r.at_once AS at_once, r.budget AS budget,
@@ -133,7 +141,7 @@ impl Store {
     /// The data that a worker needs to execute the evolutions of a run.
     pub async fn run_to_execute(&self, id: &str) -> Result<RunToExecute> {
         query(
-            "SELECT progress, config, paused_at, at_once, budget, keys_of, reach
+            "SELECT progress, config, paused_at, at_once, budget, keys_of, reach, regrades
              FROM runs WHERE id = $1",
         )
         .with(id)

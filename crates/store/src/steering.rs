@@ -4,7 +4,7 @@
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::run::Progress;
-use swe_ci_core::step::StepOutcome;
+use swe_ci_core::step::{Ending, StepOutcome};
 use swe_ci_views::account::Actor;
 use swe_ci_views::steering::Steering;
 
@@ -15,6 +15,9 @@ use super::rows::runs::read_run_state;
 use super::run_end::on_run_end;
 use super::sql::{Tx, only, query};
 use super::{Store, to_json};
+
+/// The endings that a retry takes back.
+const RETRIED: &[Ending] = &[Ending::Blocked, Ending::BudgetSpent];
 
 /// How many evolutions of a run a retry would resume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +108,22 @@ impl Store {
     /// returns their ids. Their steps stay, and get a row that records the
     /// retry. A finished run is running again.
     pub async fn retry(&self, run_id: &str, by: &Actor) -> Result<Vec<String>> {
+        self.put_back(run_id, RETRIED, "run.retry", by).await
+    }
+
+    /// As [`Self::retry`], for evolutions with one of these endings. A run whose
+    /// agents get another chance after they gave up is marked for ever.
+    pub async fn clear(&self, run_id: &str, endings: &[Ending], by: &Actor) -> Result<Vec<String>> {
+        self.put_back(run_id, endings, "run.clear", by).await
+    }
+
+    async fn put_back(
+        &self,
+        run_id: &str,
+        endings: &[Ending],
+        action: &str,
+        by: &Actor,
+    ) -> Result<Vec<String>> {
         let mut tx = self.pool.begin().await?;
         let (progress, _) = lock_run(&mut tx, run_id).await?;
         if progress == Progress::Cancelled {
@@ -112,16 +131,30 @@ impl Store {
                 "run {run_id} is cancelled already"
             )));
         }
-        insert_retried_steps(&mut tx, run_id, by).await?;
-        let ids: Vec<String> = query(
-            "UPDATE evolutions SET progress = 'queued', ending = NULL, reason = NULL, finished_at = NULL,
-                    worker = NULL, lease_until = 0
-             WHERE run_id = $1 AND ending IN ('blocked', 'budget_spent')
-             RETURNING id",
-        )
-        .with(run_id)
-        .all(&mut *tx, only)
-        .await?;
+        let mut ids: Vec<String> = Vec::new();
+        for ending in endings {
+            insert_retried_steps(&mut tx, run_id, *ending, by).await?;
+            let put_back: Vec<String> = query(
+                "UPDATE evolutions SET progress = 'queued', ending = NULL, reason = NULL, finished_at = NULL,
+                        worker = NULL, lease_until = 0
+                 WHERE run_id = $1 AND ending = $2
+                 RETURNING id",
+            )
+            .with((run_id, ending.name()))
+            .all(&mut *tx, only)
+            .await?;
+            if *ending == Ending::AgentGaveUp && !put_back.is_empty() {
+                query("UPDATE runs SET cleared = cleared + $2, cleared_at = $3 WHERE id = $1")
+                    .with((
+                        run_id,
+                        i64::try_from(put_back.len()).unwrap_or(i64::MAX),
+                        now_ms(),
+                    ))
+                    .run(&mut *tx)
+                    .await?;
+            }
+            ids.extend(put_back);
+        }
         if ids.is_empty() {
             return Ok(ids);
         }
@@ -132,8 +165,9 @@ impl Store {
         .with(run_id)
         .run(&mut *tx)
         .await?;
-        let detail = format!("{} evolutions", ids.len());
-        note(&mut tx, by, "run.retry", run_id, &detail).await?;
+        let endings: Vec<&str> = endings.iter().map(|ending| ending.name()).collect();
+        let detail = format!("{} evolutions: {}", ids.len(), endings.join(", "));
+        note(&mut tx, by, action, run_id, &detail).await?;
         results_changed(&mut tx, run_id).await?;
         commit_change(tx).await?;
         Ok(ids)
@@ -167,16 +201,21 @@ pub(super) async fn lock_run(tx: &mut Tx, run_id: &str) -> Result<(Progress, Ste
 }
 
 /// Adds a row to the steps of each retried evolution, at its current step.
-async fn insert_retried_steps(tx: &mut Tx, run_id: &str, by: &Actor) -> Result<()> {
+async fn insert_retried_steps(tx: &mut Tx, run_id: &str, ending: Ending, by: &Actor) -> Result<()> {
+    let outcome = match ending {
+        Ending::AgentGaveUp => StepOutcome::Cleared,
+        _ => StepOutcome::Retried,
+    };
     query(
         "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, started_at, finished_at)
          SELECT e.id, (SELECT count(*) FROM steps s WHERE s.evolution_id = e.id),
                 e.at_iteration, e.at_role, e.at_attempt, $2, $3, $4, $4
          FROM evolutions e
-         WHERE e.run_id = $1 AND e.ending IN ('blocked', 'budget_spent')",
+         WHERE e.run_id = $1 AND e.ending = $5",
     )
-    .with((run_id, to_json(&StepOutcome::Retried)?))
+    .with((run_id, to_json(&outcome)?))
     .with((format!("{} had it tried again", by.name()), now_ms()))
+    .with(ending.name())
     .run(tx)
     .await
 }

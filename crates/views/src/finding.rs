@@ -124,13 +124,15 @@ impl RunFinding {
 }
 
 /// Why a run of this configuration and with these findings has no rank; `None`
-/// when it has one.
+/// when it has one. `set_aside` is a reason that lies in its history.
 pub fn unranked<'a>(
     config: &RunConfig,
+    set_aside: Option<&Unranked>,
     findings: impl IntoIterator<Item = &'a RunFinding>,
 ) -> Option<Unranked> {
     let findings = findings.into_iter();
     let suspected = Unranked::of(findings.map(|found| (&found.finding, found.decision())));
+    let suspected = suspected.or_else(|| set_aside.cloned());
     suspected.or(config.allow_hosted_tools.then_some(Unranked::HostedTools))
 }
 
@@ -142,9 +144,9 @@ mod tests {
     #[test]
     fn runs_whose_provider_may_act_have_no_rank() {
         let mut config = RunConfig::human("s");
-        assert_eq!(unranked(&config, &[]), None);
+        assert_eq!(unranked(&config, None, &[]), None);
         config.allow_hosted_tools = true;
-        assert_eq!(unranked(&config, &[]), Some(Unranked::HostedTools));
+        assert_eq!(unranked(&config, None, &[]), Some(Unranked::HostedTools));
     }
 
     #[test]
@@ -182,7 +184,7 @@ mod tests {
         };
         assert_eq!((found.grade(), found.is_open()), (Grade::Suspicious, true));
         let open = Some(Unranked::HeldForReview { open: 1 });
-        assert_eq!(unranked(&RunConfig::human("s"), [&found]), open);
+        assert_eq!(unranked(&RunConfig::human("s"), None, [&found]), open);
         let decided = |decision| {
             Some(FindingReview {
                 decision,
@@ -194,12 +196,12 @@ mod tests {
         found.review = decided(Decision::Confirmed);
         assert_eq!((found.grade(), found.is_open()), (Grade::Suspicious, false));
         assert!(matches!(
-            unranked(&RunConfig::human("s"), [&found]),
+            unranked(&RunConfig::human("s"), None, [&found]),
             Some(Unranked::Confirmed { .. })
         ));
         found.review = decided(Decision::Cleared);
         assert_eq!((found.grade(), found.is_open()), (Grade::Note, false));
-        assert_eq!(unranked(&RunConfig::human("s"), [&found]), None);
+        assert_eq!(unranked(&RunConfig::human("s"), None, [&found]), None);
         // The flattened fields are read again.
         let json = serde_json::to_value(&found).unwrap();
         assert_eq!(json["grade"], "suspicious");
@@ -209,7 +211,10 @@ mod tests {
         found.finding.grade = Grade::Tampered;
         found.review = None;
         assert_eq!(
-            (found.is_open(), unranked(&RunConfig::human("s"), [&found])),
+            (
+                found.is_open(),
+                unranked(&RunConfig::human("s"), None, [&found])
+            ),
             (false, None)
         );
     }

@@ -29,6 +29,7 @@ pub mod notification;
 pub mod pace;
 pub mod preflight;
 pub mod preparation;
+pub mod regrade;
 pub mod run_list;
 pub mod steering;
 pub mod style;

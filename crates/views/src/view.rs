@@ -136,6 +136,15 @@ pub struct RunSummary {
     /// A mark of its trustworthiness, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
+    /// The run whose code this one graded again; absent for most runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regraded_from: Option<String>,
+    /// Its evolutions that were run again after their agents had given up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cleared: Option<Cleared>,
+    /// Why its history keeps it from a rank; `unranked` has it too.
+    #[serde(skip)]
+    pub set_aside: Option<Unranked>,
     pub progress: Progress,
     #[serde(flatten)]
     pub steering: Steering,
@@ -147,6 +156,14 @@ pub struct RunSummary {
     pub evolutions_blocked: u32,
     /// Iterations tested so far, over all evolutions.
     pub iterations: u32,
+}
+
+/// Evolutions put back in the queue after their agents had given up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct Cleared {
+    pub evolutions: u32,
+    /// The last time.
+    pub at: String,
 }
 
 /// A run with its evolutions.
@@ -172,6 +189,9 @@ pub struct RunDetail {
     /// its process; only for administrators.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verifying: Option<BackgroundWork>,
+    /// The runs that graded its code again, of those that the caller may see.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regraded_as: Vec<String>,
     /// The inputs that reproduce its results.
     pub provenance: Provenance,
     /// The model usage of its agents so far; absent when nothing was counted.

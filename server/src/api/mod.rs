@@ -107,9 +107,9 @@ fn without_parameters() -> OpenApiRouter<App> {
         OpenApiRouter::default(),
         leaderboard: published;
         trajectories: trajectories;
-        runs: submit, config_toml, run, iteration, steps;
+        runs: submit, config_toml, run, moved, moved_csv, iteration, steps;
         steering: pause, resume, cancel, retry, preflight, begin, change;
-        steering: publish, withdraw, verify, mark, unmark;
+        steering: publish, withdraw, verify, mark, unmark, clear, regrade;
         findings: findings, open_findings, review;
         judgements: judgements, judge;
         files: code, report, document, diff, log, style, files;

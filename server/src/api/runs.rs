@@ -10,6 +10,7 @@ use swe_ci_core::run::Progress;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::card::Card;
 use swe_ci_views::leaderboard::{Freshness, Scores};
+use swe_ci_views::regrade::Regrade;
 use swe_ci_views::run_list::{ListedRun, RunFilter};
 use swe_ci_views::submission::{Submission, unknown_field};
 use swe_ci_views::view::{EvolutionDetail, IterationDetail, Page, RunDetail, StepView};
@@ -98,6 +99,33 @@ pub(crate) async fn runs(
 )]
 pub(crate) async fn run(engine: ActorEngine, path: Path<RunPath>) -> Answer<RunDetail> {
     Ok(Json(engine.run(&path.id).await?))
+}
+
+/// The verdicts of a run that moved against the run whose code it graded again.
+#[utoipa::path(
+    get, path = "/api/v1/runs/{id}/moved", tag = "runs",
+    params(RunPath),
+    responses(
+        (status = 200, description = "The verdicts that moved", body = Regrade),
+        (status = 404, description = "There is no such run, or it graded no other run's code"),
+    ),
+)]
+pub(crate) async fn moved(engine: ActorEngine, path: Path<RunPath>) -> Answer<Regrade> {
+    Ok(Json(engine.moved_verdicts(&path.id).await?))
+}
+
+/// The same as a table: a line for each verdict that moved.
+#[utoipa::path(
+    get, path = "/api/v1/runs/{id}/moved.csv", tag = "runs",
+    params(RunPath),
+    responses(
+        (status = 200, description = "task_id, sample, iteration, verdict_before, in_target_before, target_before, verdict_now, in_target_now, target_now, tests_moved, why, tests (at most fifty, each on a line of the cell)", body = String, content_type = "text/csv"),
+        (status = 404, description = "There is no such run, or it graded no other run's code"),
+    ),
+)]
+pub(crate) async fn moved_csv(engine: ActorEngine, path: Path<RunPath>) -> Result<Response> {
+    let moved = engine.moved_verdicts(&path.id).await?;
+    Ok(download("swe-ci-moved.csv", CSV, moved.to_csv()))
 }
 
 /// Every number of a run, down to its evolutions and iterations. The means are

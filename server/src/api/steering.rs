@@ -8,6 +8,7 @@ use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::Deserialize;
+use swe_ci_core::step::Ending;
 use swe_ci_engine::Engine;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::steering::Change;
@@ -146,6 +147,60 @@ pub(crate) async fn withdraw(run: SteeredRun, body: Result<Body<Withdrawal>>) ->
     let Body(Withdrawal { reason }) = body?;
     run.engine.unpublish(&run.id, &reason).await?;
     run.detail().await
+}
+
+/// Which evolutions to put back in the queue.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Clearing {
+    /// `blocked`, `agent_gave_up` or both; `blocked` when absent.
+    endings: Vec<Ending>,
+}
+
+impl Default for Clearing {
+    fn default() -> Self {
+        Self {
+            endings: vec![Ending::Blocked],
+        }
+    }
+}
+
+/// Returns evolutions that ended so to the queue. They resume where they stood.
+/// Clearing `agent_gave_up` is for administrators: the agents get their attempts
+/// again, and the run has no rank from then on (`cleared`).
+#[utoipa::path(
+    post, path = "/api/v1/runs/{id}/clear", tag = "runs",
+    params(RunPath), request_body = Clearing,
+    responses(
+        (status = 200, description = "The run, with the cleared evolutions queued", body = RunDetail),
+        RunOwner,
+        (status = 400, description = "An ending cannot be cleared"),
+        (status = 409, description = "No evolution ended so, the run is cancelled, or its budget is spent"),
+    ),
+)]
+pub(crate) async fn clear(run: SteeredRun, body: Result<Body<Clearing>>) -> Answer<RunDetail> {
+    let Body(Clearing { endings }) = body?;
+    run.engine.clear(&run.id, &endings).await?;
+    run.detail().await
+}
+
+/// Queues a run that grades the stored code of this one again, with the suites,
+/// test commands and images of today; for administrators. No agent works in it.
+#[utoipa::path(
+    post, path = "/api/v1/runs/{id}/regrade", tag = "runs",
+    params(RunPath),
+    responses(
+        (status = 202, description = "The new run, queued", body = RunDetail),
+        Admin, NoSuchRun,
+        (status = 409, description = "The run is not finished, was made elsewhere, was itself graded again, or its tasks have changed"),
+    ),
+)]
+pub(crate) async fn regrade(
+    engine: ActorEngine,
+    path: Path<RunPath>,
+) -> Result<(StatusCode, Json<RunDetail>)> {
+    let id = engine.regrade(&path.id).await?;
+    Ok((StatusCode::ACCEPTED, Json(engine.run(&id).await?)))
 }
 
 /// How many iterations to test again.

@@ -307,7 +307,7 @@ fn outcome(outcome: StepOutcome) -> &'static str {
         StepOutcome::InfraFailed => "platform failed",
         StepOutcome::Interrupted => "interrupted",
         StepOutcome::Cancelled => "cancelled",
-        StepOutcome::Retried => "to be tried again",
+        StepOutcome::Retried | StepOutcome::Cleared => "to be tried again",
     }
 }
 

@@ -15,6 +15,7 @@ mod key;
 mod leaderboard;
 mod output;
 mod price;
+mod regrade;
 mod rescore;
 mod run;
 mod score;
@@ -122,6 +123,9 @@ enum Command {
     /// Have a model answer questions about each iteration of a run
     #[command(after_help = judge::AFTER_HELP)]
     Judge(judge::Options),
+    /// Grade the stored code of a run again, in a new run
+    #[command(after_help = regrade::AFTER_HELP)]
+    Regrade(regrade::Options),
     /// List findings, and decide about the suspicious ones
     #[command(subcommand)]
     Findings(findings::Command),
@@ -189,6 +193,7 @@ impl Cli {
             }
             Command::Verify(options) => verify::execute(&engine().await?, &options).await,
             Command::Judge(options) => judge::execute(engine, options).await,
+            Command::Regrade(options) => regrade::execute(&engine().await?, &options).await,
             Command::Style(options) => style::execute(&engine().await?, &options).await,
             Command::Rescore(options) => rescore::execute(&engine().await?, &options).await,
             Command::Findings(command) => findings::execute(&engine().await?, command).await,

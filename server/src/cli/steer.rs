@@ -3,6 +3,7 @@
 
 use clap::{ArgGroup, Args, Subcommand};
 use swe_ci_core::agent::Budget;
+use swe_ci_core::step::Ending;
 use swe_ci_engine::Engine;
 use swe_ci_views::steering::{Change, MOST_AT_ONCE};
 use swe_ci_views::view::RunSummary;
@@ -26,6 +27,15 @@ submitter still see it, with the reason.
 Examples:
   swe-ci run withdraw $id --reason \"the prompts named the tests\"";
 
+const CLEAR_HELP: &str = "\
+They resume at the step where they stopped, under new attempt numbers; nothing
+recorded is lost. An agent that gave up gets its attempts at that step again:
+that is choosing results, so the run says so and has no rank from then on.
+
+Examples:
+  swe-ci run clear $id
+  swe-ci run clear $id --ending blocked,agent_gave_up";
+
 /// Actions on a run; repeating one has no further effect.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -35,6 +45,15 @@ pub(super) enum Command {
     Resume(RunArgument),
     /// Put the blocked evolutions of a run back in the queue
     Retry(RunArgument),
+    /// Put evolutions with these endings back in the queue
+    #[command(after_help = CLEAR_HELP)]
+    Clear {
+        #[command(flatten)]
+        run: RunArgument,
+        /// `blocked`, `agent_gave_up`, or both with a comma between
+        #[arg(long, value_name = "ENDINGS", value_delimiter = ',', default_value = "blocked", value_parser = ending)]
+        ending: Vec<Ending>,
+    },
     /// Repeat the failed preflight of a run
     Preflight(RunArgument),
     /// Start a run whose preflight failed or is unfinished
@@ -94,6 +113,12 @@ pub(super) struct Set {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct AtOnce(Option<u32>);
 
+fn ending(text: &str) -> Result<Ending, String> {
+    let ending = Ending::from_name(text);
+    let ending = ending.filter(|e| matches!(e, Ending::Blocked | Ending::AgentGaveUp));
+    ending.ok_or_else(|| "it must be `blocked` or `agent_gave_up`".to_owned())
+}
+
 fn at_once(text: &str) -> Result<AtOnce, String> {
     if text == "all" {
         return Ok(AtOnce(None));
@@ -137,6 +162,13 @@ pub(super) async fn execute(engine: &Engine, command: Command) -> Result<(), Fai
         Command::Resume(run) => run.done(engine.resume(&run.id), "is resumed").await,
         Command::Retry(RunArgument { id }) => {
             let queued = engine.retry_blocked(&id).await?;
+            output::line(format_args!("run {id}: {queued} back in the queue"))
+        }
+        Command::Clear {
+            run: RunArgument { id },
+            ending,
+        } => {
+            let queued = engine.clear(&id, &ending).await?;
             output::line(format_args!("run {id}: {queued} back in the queue"))
         }
         Command::Preflight(run) => {
@@ -199,6 +231,16 @@ mod tests {
         check("all", Some(AtOnce(None)));
         for bad in ["0", "257", "", "-1", "none"] {
             check(bad, None);
+        }
+    }
+
+    #[test]
+    fn endings_that_can_be_cleared() {
+        for possible in [Ending::Blocked, Ending::AgentGaveUp] {
+            assert_eq!(ending(possible.name()), Ok(possible));
+        }
+        for bad in ["", "solved", "budget_spent", "Blocked"] {
+            assert!(ending(bad).is_err(), "{bad}");
         }
     }
 }

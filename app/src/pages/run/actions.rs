@@ -25,6 +25,10 @@ struct Offers {
     verify: usize,
     mark: bool,
     unmark: bool,
+    /// Its code can be graded again.
+    regrade: bool,
+    /// The number of evolutions whose agents gave up, for administrators.
+    clear: usize,
     pause: bool,
     resume: bool,
     cancel: bool,
@@ -84,6 +88,14 @@ impl Offers {
             preflight: going_on && tried(PreflightState::Failed),
             begin: going_on && held_up,
             retry: ended(Ending::can_be_retried),
+            clear: match admin {
+                true => ended(|ending| ending == Ending::AgentGaveUp),
+                false => 0,
+            },
+            regrade: admin
+                && summary.progress == Progress::Finished
+                && summary.regraded_from.is_none()
+                && ended(Ending::is_scored) > 0,
             // A budget that ended the run can be raised, for a retry.
             limits: going_on || ended(|ending| ending == Ending::BudgetSpent) > 0,
             ..shown
@@ -128,6 +140,11 @@ pub(super) fn Actions(
         let iterations = verify.get();
         (iterations > 0).then(|| view! { <Verify action form iterations/> })
     };
+    let clear = Memo::new(move |_| offers.get().clear);
+    let clear = move || {
+        let (action, evolutions) = (action.get_value(), clear.get());
+        (evolutions > 0).then(|| view! { <Clear action evolutions/> })
+    };
     let why = Form::new("steer", answer).problem("deed");
     let nothing = Memo::new(move |_| offers.get() == Offers::default());
     view! {
@@ -151,6 +168,10 @@ pub(super) fn Actions(
                     <Withdraw action=action.get_value() form=Form::new("withdraw", answer)/>
                 </Show>
                 {verify}
+                <Show when=move || offers.with(|o| o.regrade)>
+                    <GradeAgain action=action.get_value()/>
+                </Show>
+                {clear}
                 {deed(|o| o.mark, "mark-verified", "Mark as verified")}
                 {deed(|o| o.unmark, "unmark", "Remove the mark")}
             </div>
@@ -183,6 +204,39 @@ fn Publish(action: String) -> impl IntoView {
             <div class="steer-box">
                 <p>"Publish this run? Everybody will see it, with its requirements, code and transcripts, and it joins the rankings. It can be withdrawn, with a reason that stays visible."</p>
                 <ActionButton action deed="publish" text="Publish the run"/>
+            </div>
+        </details>
+    }
+}
+
+/// Says what grading again does, before a new run begins.
+#[component]
+fn GradeAgain(action: String) -> impl IntoView {
+    view! {
+        <details class="steer-more">
+            <summary class="button">"Grade again…"</summary>
+            <div class="steer-box">
+                <p>
+                    "The stored code of each iteration goes through the tests again, with the suites, test commands and images of today, in a new run. No agent works. The new run lists every verdict that moved. It has no rank until this run is withdrawn."
+                </p>
+                <ActionButton action deed="regrade" text="Grade it again"/>
+            </div>
+        </details>
+    }
+}
+
+/// Says what it costs to run evolutions again whose agents gave up.
+#[component]
+fn Clear(action: String, evolutions: usize) -> impl IntoView {
+    let all = format::count(evolutions, "evolution");
+    view! {
+        <details class="steer-more">
+            <summary class="button">"Run again…"</summary>
+            <div class="steer-box">
+                <p>
+                    {format!("The agents of {all} gave up. Run again from the step where they stopped, with all attempts at it? That is choosing results: the run says so, and has no rank from then on. This cannot be undone.")}
+                </p>
+                <ActionButton action deed="clear" text=format!("Run {all} again")/>
             </div>
         </details>
     }
@@ -305,6 +359,7 @@ mod tests {
             verified: None,
             verification: None,
             verifying: None,
+            regraded_as: Vec::new(),
             preflight: None,
             summary: RunSummary {
                 run_id: "r".into(),
@@ -312,6 +367,9 @@ mod tests {
                 visibility: Visibility::Public,
                 withdrawn: None,
                 mark: None,
+                regraded_from: None,
+                cleared: None,
+                set_aside: None,
                 progress,
                 steering: Steering::default(),
                 created_at: String::new(),

@@ -3,6 +3,7 @@
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_views::finding::RunFinding;
 use swe_ci_views::leaderboard::{Freshness, Scores};
+use swe_ci_views::regrade::Regrade;
 use swe_ci_views::trajectories::FailedSteps;
 use swe_ci_views::view::RunDetail;
 
@@ -15,6 +16,8 @@ pub(super) struct PageData {
     /// By task, sample and iteration.
     pub findings: Vec<RunFinding>,
     pub failures: FailedSteps,
+    /// Against the run whose code it graded again, if it is such a run.
+    pub regrade: Option<Regrade>,
     /// The reproducibility card, as text.
     pub card: String,
     /// By the month of its tasks, in the first convention it has scores in.
@@ -29,6 +32,10 @@ pub(super) async fn whole_run(id: String) -> Result<PageData, AppError> {
         scores.push(engine.scores(&id, Gamma::ONE, convention).await?);
     }
     scores.retain(|scores| scores.evoscore.is_some());
+    let regrade = match detail.summary.regraded_from {
+        Some(_) => Some(engine.moved_verdicts(&id).await?),
+        None => None,
+    };
     let card = engine.card(&id).await?.to_text();
     let convention = scores
         .first()
@@ -40,6 +47,7 @@ pub(super) async fn whole_run(id: String) -> Result<PageData, AppError> {
         scores,
         findings: engine.findings(&id).await?,
         failures: engine.failed_steps(&id).await?,
+        regrade,
         card,
     })
 }

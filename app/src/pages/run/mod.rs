@@ -8,6 +8,7 @@ mod failures;
 mod findings;
 mod months;
 mod profile;
+mod regrade;
 mod reproducibility;
 mod samples;
 mod scores;
@@ -27,6 +28,7 @@ use self::evolution_table::EvolutionTable;
 use self::failures::Failures;
 use self::findings::{Findings, NoRank};
 use self::months::Months;
+use self::regrade::{Derived, MovedVerdicts};
 use self::reproducibility::{Differences, MarkedBy, Record, ReproducibilityCard, Trust};
 use self::scores::ScoresOfRun;
 use self::status::{AtOnce, Machine, Paused, PreflightNotice, Remaining, Withdrawn};
@@ -73,6 +75,10 @@ fn RunView(
     });
     let (detail, scores) = (RwSignal::new(detail), RwSignal::new(whole.scores));
     let findings = RwSignal::new(whole.findings);
+    let moved = whole.regrade.map(|regrade| {
+        let run_id = run_id.clone();
+        view! { <MovedVerdicts run_id regrade/> }
+    });
     view! {
         <Head detail/>
         <Overall detail/>
@@ -80,6 +86,7 @@ fn RunView(
         <PreflightNotice detail/>
         <Verifying detail/>
         <Actions detail answer/>
+        {moved}
         <ScoresOfRun scores detail/>
         <Months freshness=whole.freshness run_id=run_id.clone()/>
         <Findings findings answer/>
@@ -142,6 +149,7 @@ fn Head(detail: RwSignal<RunDetail>) -> impl IntoView {
             </p>
             <Withdrawn withdrawn/>
             <NoRank detail/>
+            <Derived detail=whole.clone()/>
             <MarkedBy detail=whole/>
             <Differences verification run_id/>
             {no_script}

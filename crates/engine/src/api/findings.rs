@@ -22,7 +22,7 @@ impl Engine {
     /// Why a run takes no rank, whether it has scores or not.
     pub(crate) async fn unranked(&self, run: &RunSummary) -> Result<Option<Unranked>> {
         let findings = self.store.findings_of_run(&run.run_id).await?;
-        Ok(unranked(&run.config, &findings))
+        Ok(unranked(&run.config, run.set_aside.as_ref(), &findings))
     }
 
     /// The findings of all runs that wait for a decision; for administrators.

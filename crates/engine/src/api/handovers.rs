@@ -44,7 +44,8 @@ impl Engine {
             let suspicions = suspicions.get(&run.run_id).into_iter().flatten();
             let current = run.provenance.metric_version == METRIC_VERSION;
             let over = run.progress == Progress::Finished;
-            current && over && unranked(&run.config, suspicions).is_none()
+            let unranked = unranked(&run.config, run.set_aside.as_ref(), suspicions);
+            current && over && unranked.is_none()
         });
         let origins = self.store.task_origins(split).await?.into_iter();
         let repositories: HashMap<TaskId, String> =

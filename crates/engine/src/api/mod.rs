@@ -22,6 +22,7 @@ pub mod notifications;
 pub mod preflight;
 pub mod prices;
 pub mod publication;
+pub mod regrades;
 pub mod rescore;
 pub mod run_list;
 pub mod runs;

@@ -54,7 +54,7 @@ impl Engine {
         let listed = runs.into_iter().map(|summary| {
             let suspicions = suspicions.get(&summary.run_id).into_iter().flatten();
             let mut run = ListedRun {
-                unranked: unranked(&summary.config, suspicions),
+                unranked: unranked(&summary.config, summary.set_aside.as_ref(), suspicions),
                 summary,
                 evoscore: None,
             };

@@ -98,6 +98,7 @@ impl Engine {
             preflight: self.store.preflight(id).await?,
             verification: self.store.verification(id).await?,
             verifying: self.verification_work(id),
+            regraded_as: self.regraded_as(id).await?,
             provenance: self.store.provenance(id).await?,
             spent: self.spent(id).await?,
             eta_seconds: self.eta(&summary).await?,

@@ -17,6 +17,7 @@ mod memory;
 mod modes;
 mod preflight;
 mod programs;
+mod regrade;
 mod sandbox;
 mod secrets;
 mod steering;

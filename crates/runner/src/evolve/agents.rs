@@ -25,12 +25,13 @@ use super::{Evolver, prompts};
 use crate::harness::builtin::{self, End};
 use crate::harness::{Assignment, Harness, Job, Play, StepValues};
 
-/// The two agents of an evolution.
+/// The two agents of an evolution; neither of a run graded again, which has only
+/// test steps to do.
 #[derive(Debug)]
 pub(super) struct Agents<'a> {
     evolver: &'a Evolver,
-    architect: Player,
-    programmer: Player,
+    architect: Option<Player>,
+    programmer: Option<Player>,
     ledger: Arc<Ledger>,
     permissions: RunPermissions,
     limits: swe_ci_core::run::Limits,
@@ -115,13 +116,16 @@ impl<'a> Agents<'a> {
     ) -> swe_ci_base::error::Result<Self> {
         let say = |line: String| tracing::info!("{line}");
         let config = &run.config;
-        let player = async |role| -> swe_ci_base::error::Result<Player> {
+        let player = async |role| -> swe_ci_base::error::Result<Option<Player>> {
+            if run.regrades.is_some() {
+                return Ok(None);
+            }
             let config = config
                 .agent(role)
                 .ok_or_else(|| anyhow::anyhow!("no agent is configured for the {}", role.name()))?;
             let ready = evolver.harnesses.ready(&config.harness, assignment, &say);
             let harness = Box::pin(ready).await?;
-            Ok(Player { config, harness })
+            Ok(Some(Player { config, harness }))
         };
         let totals = evolver.store.totals_of_run(&claim.run_id).await?;
         let began = evolver.store.run_began(&claim.run_id).await?;
@@ -148,8 +152,9 @@ impl<'a> Agents<'a> {
     /// Resets the usage for a new attempt. Fails when the budget is spent.
     pub fn begin(&mut self, role: Role) -> Result<(), Failure> {
         let player = self.player(role);
+        let works = player.is_some();
         self.model_usage = player.map(Player::initial_usage).unwrap_or_default();
-        if role == Role::Test {
+        if !works {
             return Ok(());
         }
         match self.ledger.reached() {
@@ -343,8 +348,8 @@ impl<'a> Agents<'a> {
 
     fn player(&self, role: Role) -> Option<&Player> {
         match role {
-            Role::Architect => Some(&self.architect),
-            Role::Programmer => Some(&self.programmer),
+            Role::Architect => self.architect.as_ref(),
+            Role::Programmer => self.programmer.as_ref(),
             Role::Test => None,
         }
     }

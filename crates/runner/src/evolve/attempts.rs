@@ -28,6 +28,7 @@ use super::container_pool::StepContainer;
 use super::failure::Failure;
 use super::log::Log;
 use super::paths::{APP, DOCUMENT, GAP_FOLDER, TRAJECTORY};
+use super::regrade::{Original, RecordedWork};
 use crate::harness::Play;
 
 #[derive(Debug)]
@@ -48,6 +49,13 @@ impl Attempt {
             product: None,
             log: None,
             iteration: None,
+        }
+    }
+
+    fn recorded(work: RecordedWork) -> Self {
+        Self {
+            product: work.product,
+            ..Self::of(work.outcome, work.detail)
         }
     }
 
@@ -75,6 +83,9 @@ impl Evolution<'_> {
         let mut log = Log::new(&self.evolver.events, self.claim, at.role);
         let done = match (self.agents.begin(at.role), at.role) {
             (Err(failure), _) => Err(failure),
+            (Ok(()), Role::Architect | Role::Programmer) if let Some(original) = &self.original => {
+                Ok(Attempt::recorded(original.work(at)))
+            }
             (Ok(()), Role::Architect) => self.architect(at, &mut log).await,
             (Ok(()), Role::Programmer) => self.programmer(at, &mut log).await,
             (Ok(()), Role::Test) => self.test(at, &mut log).await,
@@ -210,9 +221,11 @@ impl Evolution<'_> {
 
     async fn open_container(&mut self, at: Cursor) -> Result<StepContainer, Failure> {
         let next = at.iteration + 1;
+        let last_stored = self.original.as_ref().map(Original::last_iteration);
+        let last = last_stored.unwrap_or(self.config.plan.max_iterations);
         let architect = self.agents.harness(Role::Architect);
         let goes_on = architect.is_none_or(|harness| harness.may_reach(next));
-        let last_iteration = next > self.config.plan.max_iterations || !goes_on;
+        let last_iteration = next > last || !goes_on;
         let layer = |role| self.agents.layer(role);
         Ok(self.containers.open(at.role, last_iteration, layer).await?)
     }

@@ -51,6 +51,8 @@ impl StepContainer {
 #[derive(Debug)]
 pub(super) struct ContainerPool {
     factory: ContainerFactory,
+    /// The steps that need a container.
+    roles: &'static [Role],
     ahead: VecDeque<(Role, PendingContainer)>,
 }
 
@@ -67,9 +69,10 @@ pub(super) struct ContainerFactory {
 }
 
 impl ContainerPool {
-    pub fn new(factory: ContainerFactory) -> Self {
+    pub fn new(factory: ContainerFactory, roles: &'static [Role]) -> Self {
         Self {
             factory,
+            roles,
             ahead: VecDeque::new(),
         }
     }
@@ -98,7 +101,7 @@ impl ContainerPool {
             if last_iteration && next == Role::Architect {
                 break;
             }
-            if self.position(next).is_none() {
+            if self.roles.contains(&next) && self.position(next).is_none() {
                 let (factory, layer) = (self.factory.clone(), layer(next));
                 let creating = async move { factory.create(next, layer).await };
                 let pending = self.factory.pending_containers.spawn(creating);

@@ -11,6 +11,7 @@ mod log;
 mod paths;
 mod prompts;
 mod provider_waits;
+mod regrade;
 #[cfg(test)]
 mod tests;
 
@@ -30,7 +31,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::finding::Finding;
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Progress, RunConfig};
-use swe_ci_core::step::{Cursor, Ending, State, StepOutcome};
+use swe_ci_core::step::{Cursor, Ending, Role, State, StepOutcome};
 use swe_ci_dataset::TaskFolders;
 use swe_ci_gateway::{Gateway, Ledgers};
 use swe_ci_sandbox::Sandbox;
@@ -40,6 +41,7 @@ use swe_ci_views::container::Container;
 use swe_ci_views::event::What;
 use tokio_util::task::TaskTracker;
 
+use self::regrade::Original;
 use crate::events::Events;
 use crate::harness::{Assignment, Harnesses};
 use crate::provider_keys::Keys;
@@ -268,6 +270,8 @@ struct Evolution<'a> {
     /// is measured against.
     task: TaskRow,
     agents: Agents<'a>,
+    /// Has the code, where a run is graded again: no agent works then.
+    original: Option<Original>,
     containers: ContainerPool,
     /// The code it starts from: the base with the oracle's tests, unless it goes
     /// on with other code.
@@ -325,20 +329,30 @@ impl<'a> Evolution<'a> {
             None => base.clone(),
         };
         let iterations = evolver.store.iterations(&claim.evolution_id).await?;
-        let containers = ContainerPool::new(ContainerFactory {
+        let original = match &run.regrades {
+            Some(run_id) => Some(Original::load(&evolver.store, run_id, &row).await?),
+            None => None,
+        };
+        let factory = ContainerFactory {
             sandbox: evolver.sandbox.clone(),
             gateway: evolver.gateway.clone(),
             image: task.image.clone(),
             limits: run.config.limits,
             evolution_id: claim.evolution_id.clone(),
             pending_containers: evolver.pending_containers.clone(),
-        });
+        };
+        let roles: &[Role] = match original {
+            Some(_) => &[Role::Test],
+            None => &Role::ALL,
+        };
+        let containers = ContainerPool::new(factory, roles);
         Ok(Self {
             evolver,
             claim,
             config: run.config,
             task,
             agents,
+            original,
             containers,
             start,
             base,

@@ -2,11 +2,12 @@
 
 use sqlx::any::AnyRow;
 use swe_ci_base::error::Result;
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::permissions::{Keyring, RunPermissions};
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_views::steering::Steering;
 use swe_ci_views::verification::Mark;
-use swe_ci_views::view::RunSummary;
+use swe_ci_views::view::{Cleared, RunSummary};
 
 use super::columns::{Columns, from_row};
 
@@ -34,6 +35,9 @@ pub(crate) fn read_run_summary(row: &AnyRow) -> Result<RunSummary> {
         run_id: row.read("id")?,
         steering: read_steering(row, &submitted)?,
         mark: Mark::of(submitted.kind, row.optional_text("verified")?.is_some()),
+        regraded_from: row.read("regrades")?,
+        cleared: read_cleared(row)?,
+        set_aside: read_set_aside(row)?,
         config: submitted,
         withdrawn: row.optional_text("withdrawn")?,
         created_at: row.time("created_at")?,
@@ -44,6 +48,22 @@ pub(crate) fn read_run_summary(row: &AnyRow) -> Result<RunSummary> {
     }))
 }
 
+fn read_cleared(row: &AnyRow) -> Result<Option<Cleared>> {
+    let at = row.optional_time("cleared_at")?;
+    let evolutions = row.read("cleared")?;
+    Ok(at.map(|at| Cleared { evolutions, at }))
+}
+
+/// Why the history of a run keeps it from a rank, if it does.
+pub(crate) fn read_set_aside(row: &AnyRow) -> Result<Option<Unranked>> {
+    let beside: Option<String> = row.read("beside")?;
+    let evolutions: u32 = row.read("cleared")?;
+    let chosen = (evolutions > 0).then_some(Unranked::RunAgain { evolutions });
+    Ok(beside
+        .map(|run_id| Unranked::Regraded { run_id })
+        .or(chosen))
+}
+
 /// A run as a worker executes it.
 #[derive(Debug, Clone)]
 pub struct RunToExecute {
@@ -52,6 +72,8 @@ pub struct RunToExecute {
     pub config: RunConfig,
     /// The keys and the addresses that it may use.
     pub permissions: RunPermissions,
+    /// The run whose code it grades again; its agents do not work then.
+    pub regrades: Option<String>,
 }
 
 pub(crate) fn read_run_to_execute(row: &AnyRow) -> Result<RunToExecute> {
@@ -61,6 +83,7 @@ pub(crate) fn read_run_to_execute(row: &AnyRow) -> Result<RunToExecute> {
         progress: row.read("progress")?,
         config: RunConfig { budget, ..config },
         permissions: read_permissions(row)?,
+        regrades: row.read("regrades")?,
     })
 }
 

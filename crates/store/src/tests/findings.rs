@@ -47,7 +47,7 @@ async fn suspicious_findings_are_decided() {
         assert_eq!(seen, findings);
         assert_eq!(found[1].finding_id, id(2));
         assert_eq!(
-            unranked(&RunConfig::human("s"), &found),
+            unranked(&RunConfig::human("s"), None, &found),
             Some(Unranked::HeldForReview { open: 2 })
         );
         let open = store.open_findings().await.unwrap();
@@ -75,7 +75,7 @@ async fn suspicious_findings_are_decided() {
         let found = store.findings_of_run(&run_id).await.unwrap();
         let text = "reads the report".to_owned();
         assert_eq!(
-            unranked(&RunConfig::human("s"), &found),
+            unranked(&RunConfig::human("s"), None, &found),
             Some(Unranked::Confirmed { text })
         );
         assert_eq!(store.open_findings().await.unwrap(), found[2..]);
@@ -89,7 +89,7 @@ async fn suspicious_findings_are_decided() {
                 .unwrap();
         }
         let found = store.findings_of_run(&run_id).await.unwrap();
-        assert_eq!(unranked(&RunConfig::human("s"), &found), None);
+        assert_eq!(unranked(&RunConfig::human("s"), None, &found), None);
         assert_eq!(found[1].grade(), Grade::Note);
         let review = found[1].review.as_ref().unwrap();
         assert_eq!(review.reason, clear.reason);
@@ -164,7 +164,7 @@ async fn findings_without_a_grade_are_notes() {
         let found = store.findings_of_run(&run_id).await.unwrap();
         let expect = Finding::note(FindingKind::Other, "a suspicious conftest.py");
         assert_eq!(found[0].finding, expect);
-        assert_eq!(unranked(&RunConfig::human("s"), &found), None);
+        assert_eq!(unranked(&RunConfig::human("s"), None, &found), None);
         assert!(store.open_findings().await.unwrap().is_empty());
         let rows = store.iterations_of_run(&run_id).await.unwrap();
         assert_eq!(rows[0].1.findings, [expect]);

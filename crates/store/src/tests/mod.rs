@@ -19,6 +19,7 @@ mod notifications;
 mod pinning;
 mod preflights;
 mod prices;
+mod regrades;
 mod run_counts;
 mod steering;
 mod styles;

@@ -158,7 +158,7 @@ impl EvolutionRecord {
         let from = facts.len();
         let start = step.recording.is_some().then_some(1);
         // A retry is a row of the log, and no step.
-        if view.outcome != StepOutcome::Retried {
+        if !matches!(view.outcome, StepOutcome::Retried | StepOutcome::Cleared) {
             let whole = [
                 (Subject::Outcome, Cow::Owned(format!("{role}/{outcome}"))),
                 (Subject::Role, Cow::Borrowed(role)),

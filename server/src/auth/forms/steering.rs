@@ -7,6 +7,7 @@ use serde::Deserialize;
 use swe_ci_core::agent::Budget;
 use swe_ci_core::finding::Decision;
 use swe_ci_core::run::BadConfig;
+use swe_ci_core::step::Ending;
 use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::finding::FindingId;
@@ -35,6 +36,8 @@ enum FormAction {
     },
     MarkVerified,
     Unmark,
+    Regrade,
+    Clear,
     Review {
         finding: String,
         decision: Decision,
@@ -65,12 +68,13 @@ pub(super) async fn steer(
 ) -> Result<Response, Problem> {
     let (engine, action, page) = form.read::<FormAction>(AccountRole::Submitter).await?;
     match carry_out(&engine, &id, &action).await {
-        Ok(()) => Ok(Redirect::to(&format!("/runs/{id}")).into_response()),
+        Ok(shown) => Ok(Redirect::to(&format!("/runs/{shown}")).into_response()),
         Err(error) => Ok(refused(page, &action, error).await),
     }
 }
 
-async fn carry_out(engine: &Engine, id: &str, action: &FormAction) -> Result<(), Error> {
+/// Returns the run to show then: a regrade leads to the new one.
+async fn carry_out(engine: &Engine, id: &str, action: &FormAction) -> Result<String, Error> {
     match action {
         FormAction::Pause => engine.pause(id).await,
         FormAction::Resume => engine.resume(id).await,
@@ -97,6 +101,8 @@ async fn carry_out(engine: &Engine, id: &str, action: &FormAction) -> Result<(),
         }
         FormAction::MarkVerified => engine.mark_verified(id).await,
         FormAction::Unmark => engine.unmark(id).await,
+        FormAction::Clear => engine.clear(id, &[Ending::AgentGaveUp]).await.map(|_| ()),
+        FormAction::Regrade => return engine.regrade(id).await,
         FormAction::Review {
             finding,
             decision,
@@ -106,7 +112,8 @@ async fn carry_out(engine: &Engine, id: &str, action: &FormAction) -> Result<(),
             let finding = finding.map_err(|e| Error::Invalid(e.to_string()))?;
             engine.review_finding(id, &finding, *decision, reason).await
         }
-    }
+    }?;
+    Ok(id.to_owned())
 }
 
 /// Renders the page again, with the error at its field, or above all forms.

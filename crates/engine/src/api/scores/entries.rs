@@ -38,7 +38,7 @@ impl Engine {
         let counted = self.counted_runs(split, &runs).await?;
         let entries = runs.into_iter().zip(counted).filter_map(|(run, counted)| {
             let suspicions = suspicions.get(&run.run_id).into_iter().flatten();
-            let unranked = unranked(&run.config, suspicions);
+            let unranked = unranked(&run.config, run.set_aside.as_ref(), suspicions);
             let entry = entry(run, &counted)?;
             Some(Entry { unranked, ..entry })
         });

@@ -4,8 +4,10 @@
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::run::{BadConfig, Kind, Progress};
+use swe_ci_core::step::Ending;
 use swe_ci_gateway::Ledger;
 use swe_ci_store::Stuck;
+use swe_ci_views::account::AccountRole;
 use swe_ci_views::event::What;
 use swe_ci_views::steering::{Change, Steering, check_at_once};
 use swe_ci_views::view::RunSummary;
@@ -119,6 +121,54 @@ impl Engine {
             return Err(Error::Conflict(format!("{spent}; raise it first")));
         }
         let queued = self.store.retry(run_id, self.by()).await?;
+        self.queued(run_id, queued).await
+    }
+
+    /// Queues the evolutions of a run again that ended so: those that were
+    /// blocked, as [`Engine::retry_blocked`] does, or whose agents gave up. The
+    /// latter is choosing results: it takes an administrator, and the run has no
+    /// rank from then on. They resume at the step where they stopped, and nothing
+    /// recorded is lost. Returns their number.
+    ///
+    /// # Errors
+    /// As [`Engine::retry_blocked`]; [`Error::Invalid`] for another ending;
+    /// [`Error::Conflict`] when no evolution ended so.
+    pub async fn clear(&self, run_id: &str, endings: &[Ending]) -> Result<u32> {
+        let run = self.steerable_run(run_id).await?;
+        let possible = [Ending::Blocked, Ending::AgentGaveUp];
+        if let Some(other) = endings.iter().find(|ending| !possible.contains(ending)) {
+            return Err(Error::Invalid(format!(
+                "endings: `{}` cannot be cleared; `blocked` and `agent_gave_up` can",
+                other.name()
+            )));
+        }
+        if endings.contains(&Ending::AgentGaveUp) {
+            self.require(AccountRole::Admin)?;
+        }
+        if run.config.kind == Kind::Imported {
+            return Err(Error::Conflict(
+                "these results were made elsewhere and cannot be run again here".into(),
+            ));
+        }
+        if run.progress == Progress::Cancelled {
+            return Err(over(run_id, run.progress));
+        }
+        if let Some(spent) = self.budget_reached(&run).await? {
+            return Err(Error::Conflict(format!("{spent}; raise it first")));
+        }
+        let queued = self.store.clear(run_id, endings, self.by()).await?;
+        if queued.is_empty() {
+            let names: Vec<&str> = endings.iter().map(|ending| ending.name()).collect();
+            return Err(Error::Conflict(format!(
+                "no evolution of run {run_id} ended as {}",
+                names.join(" or ")
+            )));
+        }
+        self.queued(run_id, queued).await
+    }
+
+    /// Tells of evolutions that are in the queue again; returns their number.
+    async fn queued(&self, run_id: &str, queued: Vec<String>) -> Result<u32> {
         let count = as_u32(queued.len());
         for evolution_id in queued {
             self.events.publish(run_id, What::Queued { evolution_id });
@@ -132,6 +182,10 @@ impl Engine {
 
     /// The limit of its budget that a run has reached, in words.
     async fn budget_reached(&self, run: &RunSummary) -> Result<Option<String>> {
+        // Its budget was the original's: no agent works here.
+        if run.regraded_from.is_some() {
+            return Ok(None);
+        }
         let store = &self.store;
         let totals = store.totals_of_run(&run.run_id).await?;
         let began = store.run_began(&run.run_id).await?.unwrap_or_else(now_ms);
