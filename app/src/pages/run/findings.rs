@@ -22,6 +22,12 @@ use crate::{format, labels};
 pub(super) fn NoRank(detail: RwSignal<RunDetail>) -> impl IntoView {
     let unranked = Memo::new(move |_| detail.with(|detail| detail.unranked.clone()));
     let note = |why: Unranked| {
+        let by_findings = matches!(
+            why,
+            Unranked::HeldForReview { .. } | Unranked::Confirmed { .. }
+        );
+        let findings =
+            by_findings.then(|| view! { <a href=format!("#{FINDINGS}")>"Its findings"</a> });
         let why = visible(&why.to_string()).into_owned();
         view! {
             <p class="note" data-tone="warn">
@@ -29,7 +35,7 @@ pub(super) fn NoRank(detail: RwSignal<RunDetail>) -> impl IntoView {
                 ": "
                 {why}
                 ". "
-                <a href=format!("#{FINDINGS}")>"Its findings"</a>
+                {findings}
             </p>
         }
     };

@@ -24,7 +24,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Conflict`] when the run is not finished, was made elsewhere, was
-    /// itself graded again, has no scored evolution, or a task of it cannot be
+    /// itself graded again, goes on with another run's code, has no scored evolution, or a task of it cannot be
     /// run or goes between other commits today.
     pub async fn regrade(&self, run_id: &str) -> Result<String> {
         self.require(AccountRole::Admin)?;
@@ -202,6 +202,10 @@ fn check(run: &RunSummary) -> Result<()> {
         ),
         (None, Kind::Imported, _) => format!(
             "the results of run {id} were made elsewhere; `swe-ci verify {id}` runs their tests"
+        ),
+        // Its suites count from the code that it was handed.
+        (None, ..) if run.config.handover.is_some() => format!(
+            "run {id} goes on with the code of another run, and such runs cannot be graded again; grade the other one again, and continue that"
         ),
         (None, _, Progress::Finished) => return Ok(()),
         (None, _, progress) => format!(

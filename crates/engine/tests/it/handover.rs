@@ -162,6 +162,10 @@ async fn models_go_on_with_other_code() {
     assert_eq!(board.entries.len(), 2);
     assert!(board.unranked.is_empty());
 
+    // Its suites count from the code that it was handed, and today's do not.
+    let regraded = engine.regrade(&handed).await;
+    assert!(matches!(&regraded, Err(Error::Conflict(why)) if why.contains("goes on with")));
+
     let check = async |config: RunConfig, field: &str, why: &str| {
         let problems = refused(engine.submit(config, Visibility::Public).await);
         let found = problems
