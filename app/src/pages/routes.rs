@@ -141,7 +141,7 @@ pub(super) fn trajectories_href(
     query.at(&format!("{}/trajectories", run_href(run))) + "#" + PLACES
 }
 
-/// What models say of a run.
+/// The judgements of a run by models.
 pub(super) fn judgements_href(run: &str) -> String {
     format!("{}/judgements", run_href(run))
 }

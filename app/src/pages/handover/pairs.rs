@@ -84,7 +84,7 @@ pub(super) fn ByIteration(matrix: HandoverMatrix) -> impl IntoView {
     }
 }
 
-/// Who wrote the code of a cell, and who went on with it.
+/// The writer of a cell's code, and the model that went on with it.
 fn names(matrix: &HandoverMatrix, cell: &HandoverCell) -> (String, String) {
     let writer = &matrix.writers[cell.writer as usize];
     let continuer = &matrix.continuers[cell.continuer as usize];

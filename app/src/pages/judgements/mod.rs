@@ -1,5 +1,6 @@
-//! What models say of the iterations of a run, by the questions of a rubric: the
-//! counts of each judge, the iterations behind a count, and the form that begins.
+//! Judgements of a run: models answer the questions of a rubric about each
+//! iteration. The page shows the counts of each judge, the iterations behind a
+//! count, and the form that begins.
 
 mod data;
 

@@ -52,7 +52,7 @@ pub(super) fn Months(freshness: Freshness, run_id: String) -> impl IntoView {
     })
 }
 
-/// What is known of the model, and how its score changes to unseen tasks.
+/// The model's dates, and the change of its score to unseen tasks.
 fn in_words(freshness: &Freshness) -> String {
     let learnt = match &freshness.learnt_until {
         Some(day) => format!("The model may know code up to {day}."),

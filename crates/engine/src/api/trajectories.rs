@@ -10,9 +10,9 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::requirement::Requirement;
 use swe_ci_store::{EvolutionRow, StepRow};
 use swe_ci_views::trajectories::{
-    EvolutionDigest, EvolutionRecord, FailedSteps, Failure, LONGEST_SEARCH, MAX_HITS, Place,
-    Selection, StepRecord, Subject, Trajectories, TranscriptHit, TranscriptSearch, places, search,
-    tables,
+    EvolutionDigest, EvolutionRecord, FailedSteps, LONGEST_SEARCH, MAX_HITS, Place, Selection,
+    StepFailure, StepRecord, Subject, Trajectories, TranscriptHit, TranscriptSearch, places,
+    search, tables,
 };
 use swe_ci_views::view::RunSummary;
 
@@ -88,7 +88,7 @@ impl Engine {
     /// [`Error::NotFound`] for a run the actor may not see.
     pub async fn failed_steps(&self, run_id: &str) -> Result<FailedSteps> {
         self.visible_run(run_id).await?;
-        let outcomes = &Failure::OUTCOMES;
+        let outcomes = &StepFailure::OUTCOMES;
         let failed = self.store.steps_of_run_with(run_id, outcomes).await?;
         let mut found = FailedSteps::default();
         if failed.is_empty() {
@@ -102,7 +102,7 @@ impl Engine {
                 .zip(recording)
                 .and_then(|(all, key)| all.steps.get(key));
             let digest = digest.and_then(Option::as_ref);
-            if let Some(failure) = Failure::of(&step.view(), digest) {
+            if let Some(failure) = StepFailure::of(&step.view(), digest) {
                 found.add(failure.class);
             }
         }

@@ -10,7 +10,7 @@ use swe_ci_core::usage::{Traffic, Usage};
 
 use super::digest::{EvolutionDigest, StepDigest, Use};
 use super::{
-    Amount, Failure, FailureClass, MAX_ROWS, Place, Row, Selection, Subject, Table, Trouble,
+    Amount, FailureClass, MAX_ROWS, Place, Row, Selection, StepFailure, Subject, Table, Trouble,
 };
 use crate::count;
 use crate::view::{EvolutionView, StepView};
@@ -173,7 +173,7 @@ impl EvolutionRecord {
                 });
             }
         }
-        if let Some(failure) = Failure::of(view, digest) {
+        if let Some(failure) = StepFailure::of(view, digest) {
             facts.push(Fact {
                 amount: effort,
                 message: failure.message.or(start),

@@ -10,8 +10,8 @@
 
 mod digest;
 mod facts;
-mod failure;
 mod search;
+mod step_failure;
 #[cfg(test)]
 mod tests;
 
@@ -24,10 +24,10 @@ use swe_ci_core::usage::Usage;
 
 pub use self::digest::{ChangedFile, EvolutionDigest, IterationChanges, Repeated, StepDigest, Use};
 pub use self::facts::{EvolutionRecord, StepRecord, places, tables};
-pub use self::failure::{EQUAL_CALLS, FailedSteps, Failure, FailureClass, MANY_CALLS};
 pub use self::search::{
     LONGEST_SEARCH, MAX_HITS, MessageTexts, TranscriptHit, TranscriptSearch, message_texts, search,
 };
+pub use self::step_failure::{EQUAL_CALLS, FailedSteps, FailureClass, MANY_CALLS, StepFailure};
 
 /// The most rows of a table of [`Trajectories`].
 pub const MAX_ROWS: usize = 200;

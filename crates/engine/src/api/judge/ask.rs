@@ -16,7 +16,7 @@ pub struct Question<'a> {
     pub record: &'a Record,
 }
 
-/// What came of asking.
+/// The result of asking.
 pub struct Asked {
     /// The answers, or why there are none.
     pub answers: Result<Vec<CriterionAnswer>, String>,
@@ -61,7 +61,7 @@ impl Question<'_> {
     }
 }
 
-/// What the model says.
+/// The text of the model's next reply.
 async fn said(session: &GatewaySession, messages: &[Value]) -> Result<String, String> {
     let body = json!({ "model": session.endpoint().model, "messages": messages });
     let answer = session.chat(&body).await;

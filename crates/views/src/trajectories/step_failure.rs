@@ -45,7 +45,7 @@ swe_ci_core::named! {
 
 /// The class of a failed step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct StepFailure {
     pub class: FailureClass,
     /// Number of the message that shows it.
     pub message: Option<u32>,
@@ -74,7 +74,7 @@ impl FailedSteps {
     }
 }
 
-impl Failure {
+impl StepFailure {
     /// The outcomes of steps that failed.
     pub const OUTCOMES: [StepOutcome; 7] = [
         StepOutcome::NoChange,
@@ -111,16 +111,16 @@ impl Failure {
     }
 }
 
-fn in_recording(digest: &StepDigest) -> Option<Failure> {
+fn in_recording(digest: &StepDigest) -> Option<StepFailure> {
     if let Some(first) = digest.overflows.first() {
-        return Some(Failure {
+        return Some(StepFailure {
             class: FailureClass::ContextOverflow,
             message: Some(*first),
             evidence: "the conversation was longer than the model takes".into(),
         });
     }
     if digest.last_answer > 0 && digest.truncated.contains(&digest.last_answer) {
-        return Some(Failure {
+        return Some(StepFailure {
             class: FailureClass::TruncatedAnswer,
             message: Some(digest.last_answer),
             evidence: "the last answer was cut off at its maximum length".into(),
@@ -132,7 +132,7 @@ fn in_recording(digest: &StepDigest) -> Option<Failure> {
         .first()
         .filter(|most| most.times + 1 >= EQUAL_CALLS)
     {
-        return Some(Failure {
+        return Some(StepFailure {
             class: FailureClass::EqualCalls,
             message: Some(most.message),
             evidence: format!("{} times {}", most.times + 1, most.call),
@@ -143,7 +143,7 @@ fn in_recording(digest: &StepDigest) -> Option<Failure> {
         (calls + tool.calls, failed + tool.failed)
     });
     let failures = digest.tools.values().map(|tool| tool.first_failed);
-    (calls >= MANY_CALLS && failed * 2 >= calls).then(|| Failure {
+    (calls >= MANY_CALLS && failed * 2 >= calls).then(|| StepFailure {
         class: FailureClass::ToolMisuse,
         message: failures.filter(|first| *first > 0).min(),
         evidence: format!("{failed} of {calls} tool calls failed"),
@@ -186,7 +186,7 @@ mod tests {
         use FailureClass::{Budget, GaveUp, MalformedDocument, Platform, Provider, TimedOut};
 
         let classes = StepOutcome::ALL.map(|outcome| {
-            let failure = Failure::of(&step(outcome), Some(&StepDigest::default()));
+            let failure = StepFailure::of(&step(outcome), Some(&StepDigest::default()));
             failure.map(|failure| (outcome.name(), failure.class))
         });
         let classes: Vec<_> = classes.into_iter().flatten().collect();
@@ -200,9 +200,9 @@ mod tests {
             ("infra_failed", Platform),
         ];
         assert_eq!(classes, expect);
-        let named = Failure::OUTCOMES.map(StepOutcome::name);
+        let named = StepFailure::OUTCOMES.map(StepOutcome::name);
         assert_eq!(named, expect.map(|(name, _)| name));
-        let without = Failure::of(&step(StepOutcome::NoChange), None).unwrap();
+        let without = StepFailure::of(&step(StepOutcome::NoChange), None).unwrap();
         assert_eq!((without.class, &*without.evidence), (GaveUp, "as recorded"));
     }
 
@@ -236,7 +236,7 @@ mod tests {
             ..StepDigest::default()
         };
         let check = |digest: &StepDigest, class: FailureClass, message: u32, evidence: &str| {
-            let failure = Failure::of(&step(StepOutcome::AgentTimedOut), Some(digest)).unwrap();
+            let failure = StepFailure::of(&step(StepOutcome::AgentTimedOut), Some(digest)).unwrap();
             assert_eq!((failure.class, failure.message), (class, Some(message)));
             assert!(failure.evidence.contains(evidence), "{}", failure.evidence);
         };
@@ -250,13 +250,14 @@ mod tests {
         digest.repeated[0].times -= 1;
         check(&digest, FailureClass::ToolMisuse, 4, "3 of 6");
         digest.tools = [("bash".to_owned(), uses(MANY_CALLS, 2))].into();
-        let failure = Failure::of(&step(StepOutcome::AgentTimedOut), Some(&digest)).unwrap();
+        let failure = StepFailure::of(&step(StepOutcome::AgentTimedOut), Some(&digest)).unwrap();
         assert_eq!(failure.class, FailureClass::TimedOut);
         // A provider that failed is to blame, whatever the agent did before.
-        let provider = Failure::of(&step(StepOutcome::ProviderFailed), Some(&everything)).unwrap();
+        let provider =
+            StepFailure::of(&step(StepOutcome::ProviderFailed), Some(&everything)).unwrap();
         assert_eq!(provider.class, FailureClass::Provider);
         assert_eq!(
-            Failure::of(&step(StepOutcome::Done), Some(&everything)),
+            StepFailure::of(&step(StepOutcome::Done), Some(&everything)),
             None
         );
     }
