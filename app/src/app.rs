@@ -122,6 +122,7 @@ fn Main(framed: bool) -> impl IntoView {
                 <Route path=path!("/accounts") view=page::accounts::AccountsPage ssr=SsrMode::Async/>
                 <Route path=path!("/keys") view=page::keys::KeysPage ssr=SsrMode::Async/>
                 <Route path=path!("/notifications") view=page::notifications::NotificationsPage ssr=SsrMode::Async/>
+                <Route path=path!("/workers") view=page::workers::WorkersPage ssr=SsrMode::Async/>
                 <Route path=path!("/disk") view=page::disk::DiskPage ssr=SsrMode::Async/>
                 <Route path=path!("/findings") view=page::open_findings::OpenFindingsPage ssr=SsrMode::Async/>
                 <Route path=path!("/audit") view=page::audit::AuditPage ssr=SsrMode::Async/>

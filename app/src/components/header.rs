@@ -40,6 +40,7 @@ fn Menu(who: Identity) -> impl IntoView {
             <A href="/accounts">"Accounts"</A>
             <A href="/findings">"Open findings"</A>
             <A href="/audit">"Audit log"</A>
+            <A href="/workers">"Workers"</A>
             <A href="/disk">"Disk"</A>
         }
     });

@@ -38,5 +38,6 @@ pub(crate) mod submit;
 pub(crate) mod task;
 pub(crate) mod tasks;
 pub(crate) mod trajectories;
+pub(crate) mod workers;
 
 pub use not_found::NotFoundPage;

@@ -24,7 +24,7 @@ use swe_ci_views::view::TaskState;
 use super::{History, TaskFolders, TaskLine, base_report_key};
 
 /// Maximum size of an unpacked checkout.
-const CHECKOUT: UnpackLimits = UnpackLimits {
+pub(crate) const CHECKOUT: UnpackLimits = UnpackLimits {
     files: 1_000_000,
     bytes: 16 << 30,
 };

@@ -1,9 +1,11 @@
 //! The engine's configuration.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use swe_ci_core::ceilings::Ceilings;
-use swe_ci_sandbox::images::BuildNetwork;
+use swe_ci_sandbox::images::{BuildNetwork, Registry};
 
 use crate::notifications::Mailer;
 use crate::style_tools;
@@ -15,6 +17,15 @@ pub struct Config {
     pub data: PathBuf,
     /// Evolutions this process works on at the same time; 0 for none.
     pub workers: usize,
+    /// How this process works, if it is a worker beside a server.
+    pub worker: Option<WorkerConfig>,
+    /// Where artifacts are, for several machines: a folder, or
+    /// `s3://bucket/prefix`. A folder in the data folder when absent.
+    pub artifacts: Option<String>,
+    /// The variables of S3's programs: `AWS_…`.
+    pub s3: Vec<(String, String)>,
+    /// Where several machines share images.
+    pub registry: Option<Registry>,
     /// Base image of the demo split's environment.
     pub base_image: String,
     /// Package index for the demo split's source distributions; pip's own in
@@ -61,6 +72,19 @@ pub struct Config {
     pub public_url: Option<String>,
     /// Sends mails; none are sent when absent.
     pub mailer: Option<Mailer>,
+}
+
+/// A process that only executes evolutions.
+#[derive(Debug, Clone, Default)]
+pub struct WorkerConfig {
+    /// Shown to people.
+    pub name: String,
+    pub labels: BTreeMap<String, String>,
+    /// How long steps under way may go on after a request to stop; then they are
+    /// put back.
+    pub grace: Duration,
+    /// Ends when nothing is queued.
+    pub until_idle: bool,
 }
 
 impl Config {

@@ -25,13 +25,14 @@ pub mod testing;
 
 use std::ops::Deref;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use futures::Stream;
 use swe_ci_views::account::Actor;
-use swe_ci_views::event::RunEvent;
+use swe_ci_views::event::{RunEvent, What};
+use tokio::sync::mpsc;
 
 pub use api::accounts::{Admission, FollowedInvitation};
 pub use api::downloads::Pieces;
@@ -44,7 +45,8 @@ pub use api::runs::PageRequest;
 pub use api::styles::{FolderStyle, StylesMeasured};
 pub use api::tasks::{TasksFound, TasksWanted};
 pub use api::verification::Checked;
-pub use config::Config;
+pub use api::workers::Monitoring;
+pub use config::{Config, WorkerConfig};
 pub use doctor::Check;
 pub use harness_check::{CheckNews, HarnessCheck};
 pub use notifications::Mailer;
@@ -55,8 +57,8 @@ pub use swe_ci_core::provider_key::KeyView;
 pub use swe_ci_core::results::Change;
 pub use swe_ci_curation::{EXAMPLE_PLAN, Plan as CurationPlan};
 pub use swe_ci_dataset::{ImportOptions, ImportSource};
-pub use swe_ci_sandbox::images::usual_ca_bundle;
-pub use swe_ci_store::{ProvenIdentity, RunListing, SessionData};
+pub use swe_ci_sandbox::images::{Registry, usual_ca_bundle};
+pub use swe_ci_store::{ProvenIdentity, RunListing, SessionData, StepsDone};
 
 use api::accounts::{Passwords, UnknownNameLockouts};
 use api::conversations::{Recordings, recordings};
@@ -77,6 +79,8 @@ use swe_ci_sandbox::images::Images;
 use swe_ci_sandbox::{Docker, Instance, Sandbox};
 use swe_ci_store::Store;
 use swe_ci_store::artifacts::Artifacts;
+
+type Outbox = mpsc::Receiver<(String, What)>;
 
 pub type RunEvents = Pin<Box<dyn Stream<Item = RunEvent> + Send>>;
 
@@ -106,6 +110,8 @@ pub struct Parts {
     image_cache: ImageCache,
     folders: TaskFolders,
     events: Events,
+    /// What a worker has to tell the readers of runs.
+    outbox: Mutex<Option<Outbox>>,
     harnesses: Harnesses,
     gateway: Gateway,
     ledgers: Ledgers,
@@ -147,22 +153,46 @@ impl Engine {
             .database_url
             .clone()
             .unwrap_or_else(|| format!("sqlite:{}?mode=rwc", data.join("swe-ci.sqlite").display()));
-        let store = Store::open(&url).await?;
+        let store = match &config.worker {
+            // The server migrates: a worker never changes the schema under it.
+            Some(_) => Store::open_migrated(&url).await?,
+            None => Store::open(&url).await?,
+        };
+        let artifacts = match config.artifacts.as_deref() {
+            None => Artifacts::in_folder(&data.join("artifacts"))?,
+            Some(url) if url.contains("://") => Artifacts::in_bucket(url, &config.s3)?,
+            Some(folder) => Artifacts::in_folder(folder.as_ref())?,
+        };
+        let folders = TaskFolders::new(data.join("tasks"));
+        let folders = match config.artifacts {
+            Some(_) => folders.shared_in(artifacts.clone()),
+            None => folders,
+        };
+        let (events, outbox) = match config.worker {
+            Some(_) => {
+                let (events, outbox) = Events::with_outbox();
+                (events, Some(outbox))
+            }
+            None => (Events::default(), None),
+        };
         let owner = Instance(instance.clone());
         let docker = Docker::new(owner.clone(), data);
         let docker = docker.with_runtime(config.container_runtime.clone());
         let images = Images::new(docker.clone());
-        let layers = Layers::new(docker.clone(), owner, &config.base_image, data);
+        let layers = Layers::new(docker.clone(), owner, &config.base_image, data)
+            .shared_in(config.registry.clone());
+        let image_cache = ImageCache::new(images.clone(), data).shared_in(config.registry.clone());
         let network = config.build_network()?;
         let heavy_reads = HeavyReads::default();
         let keys = Keys::new(store.clone(), config.secret.clone(), data);
         Ok(Self {
             by: Arc::new(Actor::Operator),
             parts: Arc::new(Parts {
-                artifacts: Artifacts::in_folder(&data.join("artifacts"))?,
-                image_cache: ImageCache::new(images.clone(), data),
-                folders: TaskFolders::new(data.join("tasks")),
-                events: Events::default(),
+                artifacts,
+                image_cache,
+                folders,
+                events,
+                outbox: Mutex::new(outbox),
                 harnesses: Harnesses::new(data.join("harnesses"), layers, network),
                 gateway: Gateway::new(data.join("gateway"))?,
                 ledgers: Ledgers::default(),
@@ -194,7 +224,8 @@ impl Engine {
         clock::today()
     }
 
-    /// Checks that the database and the container engine answer.
+    /// Checks that the database answers, and the container engine if this process
+    /// executes runs.
     ///
     /// # Errors
     /// [`Error::Unavailable`] naming the one that does not.
@@ -202,6 +233,9 @@ impl Engine {
         let unavailable = |why: &str| Error::Unavailable(why.into());
         let store = self.store.ping().await;
         store.map_err(|_| unavailable("the database does not answer"))?;
+        if self.config.workers == 0 {
+            return Ok(());
+        }
         let docker = self.docker.ping().await;
         docker.map_err(|_| {
             unavailable("the container engine does not answer; `swe-ci doctor` shows more")

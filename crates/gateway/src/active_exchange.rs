@@ -116,6 +116,7 @@ impl ActiveExchange {
         if let Err(error) = tokio::task::spawn_blocking(write).await {
             tracing::warn!("an exchange was not counted: {error}");
         }
+        self.session.config.ledger.settle().await;
     }
 
     /// Calls the provider and streams its answer. Returns why the provider is to

@@ -1,10 +1,15 @@
-//! Counts a run's usage against its budget, over all its evolutions.
+//! Counts a run's usage against its budget, over all its evolutions and all
+//! workers: each process tells a shared account what its requests took, and
+//! learns from it what those of the others took.
 
 use std::collections::HashMap;
+use std::fmt::Debug;
+use std::ops::AddAssign;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use swe_ci_base::clock::now_ms;
 use swe_ci_core::agent::Budget;
 use swe_ci_core::usage::{Traffic, Usage};
@@ -44,9 +49,35 @@ impl Ledgers {
     }
 }
 
+/// What requests took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
+    pub tokens: u64,
+    pub requests: u64,
+    pub micro_usd: u64,
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, more: Self) {
+        self.tokens = self.tokens.saturating_add(more.tokens);
+        self.requests = self.requests.saturating_add(more.requests);
+        self.micro_usd = self.micro_usd.saturating_add(more.micro_usd);
+    }
+}
+
+/// What all processes spent on a run.
+#[async_trait]
+pub trait SharedAccount: Debug + Send + Sync {
+    /// Adds what requests of this process took; returns the sum of all
+    /// processes.
+    async fn add(&self, more: Spent) -> anyhow::Result<Spent>;
+}
+
 /// The usage of one run, and its budget.
 #[derive(Debug)]
 pub struct Ledger {
+    /// Only this process spends anything when absent.
+    shared: Option<Box<dyn SharedAccount>>,
     /// When the run began, in unix milliseconds.
     began: i64,
     book: Mutex<Book>,
@@ -57,9 +88,9 @@ pub struct Ledger {
 #[derive(Debug, Default)]
 struct Book {
     budget: Budget,
-    tokens: u64,
-    requests: u64,
-    micro_usd: u64,
+    spent: Spent,
+    /// The part that the shared account does not know yet.
+    untold: Spent,
     /// Message about the limit reached first.
     reached: Option<String>,
 }
@@ -72,6 +103,7 @@ impl Ledger {
             ..Book::default()
         };
         let ledger = Self {
+            shared: None,
             began,
             book: Mutex::new(book),
             changed: Notify::new(),
@@ -80,12 +112,45 @@ impl Ledger {
         ledger
     }
 
+    /// For a run that several processes may work on.
+    pub fn shared(budget: Budget, began: i64, account: Box<dyn SharedAccount>) -> Self {
+        let none = (Usage::default(), Traffic::default());
+        Self {
+            shared: Some(account),
+            ..Self::new(budget, began, none.0, none.1)
+        }
+    }
+
     pub fn charge(&self, usage: Usage, requests: u64, micro_usd: Option<u64>) {
+        let more = Spent {
+            tokens: usage.total(),
+            requests,
+            micro_usd: micro_usd.unwrap_or(0),
+        };
         let mut book = self.lock();
-        book.tokens = book.tokens.saturating_add(usage.total());
-        book.requests = book.requests.saturating_add(requests);
-        book.micro_usd = book.micro_usd.saturating_add(micro_usd.unwrap_or(0));
+        book.spent += more;
+        book.untold += more;
         self.check_limits(&mut book);
+    }
+
+    /// Tells the shared account what was charged here, and takes over its sum.
+    /// While it does not answer, this process goes on counting by itself.
+    pub async fn settle(&self) {
+        let Some(shared) = &self.shared else { return };
+        let told = std::mem::take(&mut self.lock().untold);
+        let sum = shared.add(told).await;
+        let mut book = self.lock();
+        match sum {
+            Ok(mut sum) => {
+                sum += book.untold;
+                book.spent = sum;
+                self.check_limits(&mut book);
+            }
+            Err(error) => {
+                book.untold += told;
+                tracing::warn!("the run's spending is not shared at the moment: {error:#}");
+            }
+        }
     }
 
     /// Compares past and future usage with another budget.
@@ -149,11 +214,13 @@ impl Ledger {
             let limit = limit.filter(|limit| used >= *limit)?;
             Some(format!("{limit} {unit}"))
         };
-        let usd = budget.usd.filter(|usd| book.micro_usd as f64 >= usd * 1e6);
+        let usd = budget
+            .usd
+            .filter(|usd| book.spent.micro_usd as f64 >= usd * 1e6);
         let over = self.until(budget).is_some_and(|until| now_ms() >= until);
         let seconds = budget.seconds.filter(|_| over);
-        let limit = count(budget.tokens, book.tokens, "tokens")
-            .or_else(|| count(budget.requests, book.requests, "requests"))
+        let limit = count(budget.tokens, book.spent.tokens, "tokens")
+            .or_else(|| count(budget.requests, book.spent.requests, "requests"))
             .or_else(|| usd.map(|limit| format!("{limit} US dollars")))
             .or_else(|| seconds.map(|limit| format!("{limit} seconds")))?;
         Some(format!("the run's budget of {limit} is spent"))
@@ -257,6 +324,45 @@ mod tests {
         let same = ledgers.of_run("r", || unreachable!("it is open"));
         same.charge(Usage::default(), 1, None);
         assert_eq!(Some(ledger.spent().await), ledger.reached());
+    }
+
+    /// What another process spends counts from the next settlement on; what an
+    /// account cannot be told now, it is told later.
+    #[tokio::test]
+    async fn processes_share_an_account() {
+        #[derive(Debug, Default, Clone)]
+        struct Account(Arc<Mutex<Spent>>, Arc<std::sync::atomic::AtomicBool>);
+        #[async_trait]
+        impl SharedAccount for Account {
+            async fn add(&self, more: Spent) -> anyhow::Result<Spent> {
+                let away = self.1.load(std::sync::atomic::Ordering::Relaxed);
+                anyhow::ensure!(!away, "away");
+                let mut sum = self.0.lock().unwrap();
+                *sum += more;
+                Ok(*sum)
+            }
+        }
+        let budget = Budget {
+            requests: Some(4),
+            ..Budget::default()
+        };
+        let account = Account::default();
+        let process = || Ledger::shared(budget, now_ms(), Box::new(account.clone()));
+        let (one, other) = (process(), process());
+        one.charge(tokens(5), 2, None);
+        one.settle().await;
+        account.1.store(true, std::sync::atomic::Ordering::Relaxed);
+        other.charge(tokens(5), 1, None);
+        other.settle().await;
+        assert_eq!(other.reached(), None, "it knows only of its own request");
+        account.1.store(false, std::sync::atomic::Ordering::Relaxed);
+        other.charge(tokens(5), 1, None);
+        other.settle().await;
+        assert!(other.reached().unwrap().contains("4 requests"));
+        assert_eq!(one.reached(), None);
+        one.settle().await;
+        assert!(one.reached().is_some());
+        assert_eq!(account.0.lock().unwrap().tokens, 15);
     }
 
     #[tokio::test]

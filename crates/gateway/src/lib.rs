@@ -45,7 +45,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 pub use allowed_addresses::{client_within, refusal, refused_by_name};
-pub use budget_ledger::{Ledger, Ledgers};
+pub use budget_ledger::{Ledger, Ledgers, SharedAccount, Spent};
 pub use recording::{Exchange, Lines};
 pub use replay::Recording;
 pub use session::{GatewaySession, SessionConfig, StopReason};

@@ -94,6 +94,7 @@ async fn checked_answer(
             return Err((Problem::HostedTool, hosted_tools::refusal(&hosted)));
         }
     }
+    session.config.ledger.settle().await;
     if let Some(reached) = session.config.ledger.reached() {
         return Err((Problem::BudgetSpent, reached));
     }

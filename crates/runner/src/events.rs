@@ -10,16 +10,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::{Stream, StreamExt};
 use swe_ci_views::event::{RunEvent, What};
 use swe_ci_views::view::ProviderWait;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, mpsc};
 use tokio_stream::wrappers::BroadcastStream;
 
 /// Size of the history, over all runs.
 const HISTORY: usize = 2_000;
+/// Events on their way to the servers; further ones are dropped.
+const OUTBOX: usize = 4_000;
 
 #[derive(Debug, Clone)]
 pub struct Events {
     sender: broadcast::Sender<RunEvent>,
     history: Arc<Mutex<History>>,
+    /// Where readers are in other processes.
+    outbox: Option<mpsc::Sender<(String, What)>>,
 }
 
 #[derive(Debug, Default)]
@@ -35,11 +39,36 @@ impl Default for Events {
         Self {
             sender: broadcast::channel(HISTORY).0,
             history: Arc::default(),
+            outbox: None,
         }
     }
 }
 
 impl Events {
+    /// Events of a process without readers of its own: they come out of the
+    /// receiver. When it is slow, events are missed, which costs readers a
+    /// reload.
+    pub fn with_outbox() -> (Self, mpsc::Receiver<(String, What)>) {
+        let (sender, receiver) = mpsc::channel(OUTBOX);
+        let outbox = Some(sender);
+        let events = Self {
+            outbox,
+            ..Self::default()
+        };
+        (events, receiver)
+    }
+
+    /// Publishes an event of another process.
+    pub fn relay(&self, run_id: &str, what: What) {
+        match what {
+            What::Waiting {
+                evolution_id,
+                waiting,
+            } => self.set_wait(run_id, &evolution_id, waiting),
+            what => self.publish(run_id, what),
+        }
+    }
+
     pub fn publish(&self, run_id: &str, what: What) {
         self.publish_and_store(&mut self.lock(), run_id, what);
     }
@@ -93,6 +122,9 @@ impl Events {
     }
 
     fn publish_and_store(&self, history: &mut History, run_id: &str, what: What) {
+        if let Some(outbox) = &self.outbox {
+            let _ = outbox.try_send((run_id.to_owned(), what.clone()));
+        }
         history.seq += 1;
         let event = RunEvent {
             seq: history.seq,

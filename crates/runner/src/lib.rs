@@ -1,6 +1,7 @@
 //! Evolutions from start to end: the harnesses of the agents, the three steps
 //! of an iteration, and the queue whose workers run evolutions.
 
+pub mod event_relay;
 pub mod events;
 pub mod evolve;
 pub mod harness;

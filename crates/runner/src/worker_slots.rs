@@ -2,7 +2,9 @@
 //! lease while it works; after a lease expires another worker can claim the
 //! evolution and resume it from its rows.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use swe_ci_base::error::{Error, Result};
 use swe_ci_base::panics::catch_panic;
@@ -22,20 +24,39 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 /// How often an idle worker looks for work.
 const IDLE: Duration = Duration::from_millis(500);
 
-/// Runs `slots` evolutions at a time until `stop`. `name` identifies this
-/// process. A panic in one evolution ends none of the others.
-pub async fn work(evolver: &Evolver, name: &str, slots: usize, stop: &CancellationToken) {
+/// When slots claim evolutions, and when they let go of them.
+#[derive(Debug, Clone, Default)]
+pub struct WorkSignals {
+    /// While true, nothing is claimed.
+    pub hold: Arc<AtomicBool>,
+    /// Claims nothing more, and begins no further step.
+    pub drain: CancellationToken,
+    /// Interrupts the steps under way, which leaves them resumable.
+    pub stop: CancellationToken,
+    /// Ends as soon as there is nothing to claim.
+    pub until_idle: bool,
+}
+
+/// Runs `slots` evolutions at a time until `signals.drain`. `name` identifies
+/// this process. A panic in one evolution ends none of the others.
+pub async fn work(evolver: &Evolver, name: &str, slots: usize, signals: &WorkSignals) {
     let mut workers = JoinSet::new();
     for slot in 1..=slots {
-        let (evolver, stop, worker) = (evolver.clone(), stop.clone(), format!("{name}/{slot}"));
-        workers.spawn(async move { work_slot(&evolver, &worker, &stop).await });
+        let (evolver, worker) = (evolver.clone(), format!("{name}/{slot}"));
+        let signals = signals.clone();
+        workers.spawn(async move { work_slot(&evolver, &worker, &signals).await });
     }
     workers.join_all().await;
 }
 
-async fn work_slot(evolver: &Evolver, worker: &str, stop: &CancellationToken) {
+async fn work_slot(evolver: &Evolver, worker: &str, signals: &WorkSignals) {
+    let stop = &signals.drain;
     let mut warned = false;
     while !stop.is_cancelled() {
+        if signals.hold.load(Ordering::Relaxed) {
+            idle(stop).await;
+            continue;
+        }
         // With a full disk, evolutions in progress go on, but no new one
         // begins.
         if let Err(full) = host::ensure_free_space(evolver.folders.root(), 0) {
@@ -49,12 +70,13 @@ async fn work_slot(evolver: &Evolver, worker: &str, stop: &CancellationToken) {
         warned = false;
         match evolver.store.claim(worker, LEASE_MS).await {
             Ok(Some(claim)) => {
-                if let Err(error) = work_claim(evolver, worker, &claim, stop).await {
+                if let Err(error) = work_claim(evolver, worker, &claim, signals).await {
                     let (evolution, error) = (claim.evolution_id, anyhow::Error::new(error));
                     tracing::error!(evolution, "evolution released: {error:#}");
                     idle(stop).await;
                 }
             }
+            Ok(None) if signals.until_idle => return,
             Ok(None) => idle(stop).await,
             Err(error) => {
                 tracing::error!("cannot claim work: {:#}", anyhow::Error::new(error));
@@ -72,10 +94,11 @@ async fn work_claim(
     evolver: &Evolver,
     worker: &str,
     claim: &Claim,
-    stop: &CancellationToken,
+    signals: &WorkSignals,
 ) -> Result<()> {
     let interrupts = Interrupts {
-        stop: stop.child_token(),
+        drain: signals.drain.clone(),
+        stop: signals.stop.child_token(),
         cancel: CancellationToken::new(),
     };
     tracing::info!(evolution = claim.evolution_id, task = %claim.task_id, worker, "evolution claimed");
@@ -123,23 +146,32 @@ async fn release_claim(evolver: &Evolver, worker: &str, claim: &Claim) -> Result
 }
 
 /// Renews the lease and applies the run's steering, which other processes may
-/// change too. Returns only when the lease is lost.
+/// change too. Returns only when the lease is lost, or cannot be renewed for so
+/// long that it must be: what is done from then on would never be recorded.
 async fn keep_lease(
     evolver: &Evolver,
     worker: &str,
     claim: &Claim,
     interrupts: &Interrupts,
 ) -> Error {
+    let mut renewed = Instant::now();
     loop {
         tokio::time::sleep(HEARTBEAT).await;
         let id = &claim.evolution_id;
+        let sent = Instant::now();
         match evolver.store.heartbeat(id, worker, LEASE_MS).await {
-            Ok(true) => {}
+            Ok(true) => renewed = sent,
             Ok(false) => {
                 let why = format!("evolution {id} was taken over by another worker");
                 return Error::Conflict(why);
             }
-            Err(error) => tracing::warn!("heartbeat failed: {error}"),
+            Err(error) => {
+                tracing::warn!("heartbeat failed: {error}");
+                if renewed.elapsed().as_millis() >= LEASE_MS.unsigned_abs().into() {
+                    let why = format!("the lease on evolution {id} ran out: {error}");
+                    return Error::Unavailable(why);
+                }
+            }
         }
         match evolver.store.steering(&claim.run_id).await {
             Ok((Progress::Cancelled, _)) => interrupts.cancel.cancel(),

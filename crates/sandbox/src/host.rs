@@ -8,6 +8,11 @@ use swe_ci_core::run::Limits;
 use swe_ci_views::host::HostLoad;
 use sysinfo::{MemoryRefreshKind, System};
 
+/// The machine's name.
+pub fn name() -> String {
+    System::host_name().unwrap_or_else(|_| "unnamed".into())
+}
+
 /// The current load of the machine. Blocks while it reads three small files.
 /// `None` where the system does not report it.
 pub fn load(data: &Path) -> Option<HostLoad> {

@@ -18,13 +18,14 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::files::{self, FileIdentity};
 use tokio::sync::Mutex;
 
-use crate::images::{EvictableImage, Images};
+use crate::images::{EvictableImage, Images, Registry, SharedName};
 use crate::{ContainerSpec, Docker, Sandbox, SandboxContainer, SandboxError, host};
 
 #[derive(Debug, Clone)]
 pub struct ImageCache {
     images: Images,
     folder: PathBuf,
+    registry: Option<Registry>,
     /// Serialises loading: all archives go to the one disk of the container
     /// engine.
     loading: Arc<Mutex<()>>,
@@ -34,6 +35,19 @@ pub struct ImageCache {
 struct Record {
     digest: String,
     archives: Vec<Archive>,
+    /// It was pushed to the registry, or came from there.
+    #[serde(default)]
+    in_registry: bool,
+}
+
+impl Record {
+    fn new(digest: String) -> Self {
+        Self {
+            digest,
+            archives: Vec::new(),
+            in_registry: false,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,8 +62,67 @@ impl ImageCache {
         Self {
             images,
             folder: data.join("images"),
+            registry: None,
             loading: Arc::default(),
         }
+    }
+
+    #[must_use]
+    pub fn shared_in(self, registry: Option<Registry>) -> Self {
+        Self { registry, ..self }
+    }
+
+    /// Pushes the image of a task to the registry; `false` when it was there
+    /// already, or there is no registry.
+    pub async fn share(&self, digest: &str) -> anyhow::Result<bool> {
+        let Some(registry) = &self.registry else {
+            return Ok(false);
+        };
+        if self.images.digest(digest).await?.is_none() {
+            self.reload(digest).await?;
+        }
+        let _guard = self.loading.lock().await;
+        let mut record = self.known(digest).await?;
+        if record.in_registry {
+            return Ok(false);
+        }
+        let name = SharedName::of_task(digest);
+        self.images.push(digest, registry, &name).await?;
+        record.in_registry = true;
+        self.write(record).await?;
+        Ok(true)
+    }
+
+    /// Pulls the image of a task; `false` when the registry does not have it.
+    async fn pull(&self, digest: &str) -> anyhow::Result<bool> {
+        let Some(registry) = &self.registry else {
+            return Ok(false);
+        };
+        let name = SharedName::of_task(digest);
+        match self.images.pull(registry, &name).await? {
+            None => Ok(false),
+            Some(found) if found == digest => {
+                tracing::info!(image = digest, "image pulled");
+                let mut record = self.known(digest).await?;
+                record.in_registry = true;
+                self.write(record).await?;
+                Ok(true)
+            }
+            Some(found) => {
+                self.images.remove(&found).await?;
+                bail!("the registry has another image ({found}) in the place of {digest}")
+            }
+        }
+    }
+
+    async fn known(&self, digest: &str) -> anyhow::Result<Record> {
+        let (file, digest) = (self.record(digest), digest.to_owned());
+        blocking(move || Ok(read_record(&file).unwrap_or(Record::new(digest)))).await
+    }
+
+    async fn write(&self, record: Record) -> anyhow::Result<()> {
+        let file = self.record(&record.digest);
+        blocking(move || files::write_whole(&file, &serde_json::to_vec(&record)?)).await
     }
 
     /// Loads an image archive and returns the image's content digest. Skips
@@ -103,10 +176,7 @@ impl ImageCache {
         let (file, digest) = (self.record(digest), digest.to_owned());
         let link = file.with_extension("tar.gz");
         blocking(move || {
-            let mut record: Record = read_record(&file).unwrap_or(Record {
-                digest,
-                archives: Vec::new(),
-            });
+            let mut record: Record = read_record(&file).unwrap_or(Record::new(digest));
             record.archives.retain(|known| known.path != path);
             // A hard link costs nothing and keeps the archive when its folder
             // is removed.
@@ -123,10 +193,11 @@ impl ImageCache {
         .await
     }
 
-    /// Reloads an image that the engine no longer has.
+    /// Reloads an image that the engine does not have: from an archive, or from
+    /// the registry.
     ///
     /// # Errors
-    /// When none of the image's archives is left.
+    /// When none of them has it.
     pub async fn reload(&self, digest: &str) -> anyhow::Result<()> {
         let _guard = self.loading.lock().await;
         if self.images.digest(digest).await?.is_some() {
@@ -142,7 +213,17 @@ impl ImageCache {
                 return Ok(());
             }
         }
-        bail!("the image {digest} was evicted and its archive is gone; import its task again")
+        if self.pull(digest).await? {
+            return Ok(());
+        }
+        match self.registry {
+            Some(_) => bail!(
+                "the image {digest} is neither here nor in the registry; run `swe-ci dataset share` where its task was imported"
+            ),
+            None => bail!(
+                "the image {digest} was evicted and its archive is gone; import its task again"
+            ),
+        }
     }
 
     /// The images in the engine that could be reloaded.
@@ -151,7 +232,9 @@ impl ImageCache {
         let mut evictable = Vec::new();
         let records = blocking(move || Ok(records::<Record>(&folder)));
         for (_, record, used) in records.await? {
-            if !record.archives.iter().any(|archive| archive.path.is_file()) {
+            let in_archive = record.archives.iter().any(|archive| archive.path.is_file());
+            let in_registry = record.in_registry && self.registry.is_some();
+            if !(in_archive || in_registry) {
                 continue;
             }
             if let Some(layers) = self.images.layers(&record.digest).await? {

@@ -1,6 +1,6 @@
 //! Artifacts: the files of results, such as code, documents, reports and logs.
-//! They are stored compressed in an object store (a local folder by default),
-//! and written before the row that names them.
+//! They are stored compressed in an object store (a local folder by default, or
+//! S3 for several machines), and written before the row that names them.
 
 use std::io::Read;
 use std::path::Path;
@@ -8,9 +8,15 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use bytes::Bytes;
+use futures::TryStreamExt;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::buffered::BufWriter;
 use object_store::local::LocalFileSystem;
+use object_store::prefix::PrefixStore;
 use object_store::{GetResult, GetResultPayload, ObjectStore, ObjectStoreExt, PutPayload};
 use swe_ci_base::code::CodeTree;
+
+use tokio::io::AsyncWriteExt;
 
 use crate::last_lines::LastLines;
 
@@ -38,6 +44,73 @@ impl Artifacts {
         })
     }
 
+    /// Artifacts in a bucket: `s3://bucket/prefix`. `settings` are the usual
+    /// variables of S3's programs, such as `AWS_ENDPOINT_URL` and
+    /// `AWS_ACCESS_KEY_ID`; without a key, the machine's role is used.
+    ///
+    /// # Errors
+    /// Naming the setting that cannot be used, never its value.
+    pub fn in_bucket(url: &str, settings: &[(String, String)]) -> anyhow::Result<Self> {
+        let place = url.strip_prefix("s3://").unwrap_or_default();
+        let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
+        ensure!(
+            !bucket.is_empty(),
+            "the artifacts' place must be a folder or s3://BUCKET/PREFIX"
+        );
+        let mut builder = AmazonS3Builder::new().with_bucket_name(bucket);
+        for (name, value) in settings {
+            if name == "AWS_ENDPOINT_URL" {
+                builder = builder.with_allow_http(value.starts_with("http://"));
+            }
+            // What other programs of S3 read and this one does not know is theirs.
+            if let Ok(key) = name.to_lowercase().parse::<AmazonS3ConfigKey>() {
+                builder = builder.with_config(key, value);
+            }
+        }
+        let s3 = builder
+            .build()
+            .with_context(|| format!("cannot use the bucket {bucket} for artifacts"))?;
+        let store: Arc<dyn ObjectStore> = match prefix.trim_matches('/') {
+            "" => Arc::new(s3),
+            prefix => Arc::new(PrefixStore::new(s3, prefix)),
+        };
+        Ok(Self { store })
+    }
+
+    /// Whether there is an artifact of this name.
+    pub async fn has(&self, key: &str) -> anyhow::Result<bool> {
+        match self.store.head(&key.into()).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error).with_context(|| format!("cannot look for the artifact {key}")),
+        }
+    }
+
+    /// Stores a file as it is.
+    pub async fn put_file(&self, key: &str, file: &Path) -> anyhow::Result<()> {
+        let mut from = tokio::fs::File::open(file).await?;
+        let mut to = BufWriter::new(self.store.clone(), key.into());
+        let copied = async {
+            tokio::io::copy(&mut from, &mut to).await?;
+            to.shutdown().await
+        };
+        copied
+            .await
+            .with_context(|| format!("cannot keep the artifact {key}"))
+    }
+
+    /// Copies an artifact into a file that does not exist yet.
+    pub async fn get_file(&self, key: &str, file: &Path) -> anyhow::Result<()> {
+        let object = self.object(key).await?;
+        let mut to = tokio::fs::File::create_new(file).await?;
+        let mut pieces = object.into_stream();
+        let reading = || format!("cannot read the artifact {key}");
+        while let Some(piece) = pieces.try_next().await.with_context(reading)? {
+            to.write_all(&piece).await?;
+        }
+        Ok(to.sync_all().await?)
+    }
+
     /// Stores `bytes` under `key` plus `.zst`, and returns that key.
     pub async fn put(&self, key: &str, bytes: Vec<u8>) -> anyhow::Result<String> {
         let pack = move || zstd::encode_all(bytes.as_slice(), ZSTD_LEVEL);
@@ -50,7 +123,7 @@ impl Artifacts {
         self.store
             .put(&key.as_str().into(), PutPayload::from(packed))
             .await
-            .with_context(|| format!("cannot keep the artifact {key}: is the disk full?"))?;
+            .with_context(|| format!("cannot keep the artifact {key}; is the disk full?"))?;
         Ok(key)
     }
 

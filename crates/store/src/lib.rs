@@ -20,20 +20,24 @@ mod imports;
 mod invitations;
 mod judgements;
 mod last_lines;
+mod leases;
 mod migrations;
 mod notification_deliveries;
 mod notification_outbox;
 mod notifications;
 mod preflights;
 mod provider_keys;
+mod queue_state;
 mod recounts;
 mod regrades;
 mod rows;
 mod run_counts;
 mod run_end;
+mod run_events;
 mod run_list;
 mod runs;
 mod sessions;
+mod spending;
 mod sql;
 mod steering;
 mod styles;
@@ -45,6 +49,7 @@ pub mod testing;
 mod tests;
 mod tokens;
 mod verifications;
+mod workers;
 
 use anyhow::Context;
 use sqlx::AnyPool;
@@ -64,6 +69,7 @@ pub use last_lines::LastLines;
 pub use notification_deliveries::{AfterTry, Due};
 pub use notifications::{Confirmation, NewTarget};
 pub use provider_keys::{KeysAlone, SealedKey};
+pub use queue_state::{QueueState, StepsDone};
 pub use recounts::Recount;
 pub use regrades::NewRegrade;
 pub use rows::evolutions::{EvolutionRow, IterationRow, PinnedTask, Start, StepRow};
@@ -71,27 +77,71 @@ pub use rows::runs::{RunListing, RunToExecute};
 pub use rows::suites::Suite;
 pub use rows::tasks::TaskRow;
 pub use run_counts::{LeaderboardRun, StoredCounts, TaskOrigin};
+pub use run_events::StoredEvent;
 pub use run_list::Whose;
 pub use runs::NewRun;
 pub use sessions::SessionData;
+pub use spending::Spending;
 pub use steering::Stuck;
 pub use styles::{CodeStyleRow, Measured};
 pub use tokens::NewToken;
+pub use workers::NewWorker;
 
-use swe_ci_base::error::Result;
+use sql::{Dialect, query};
+use swe_ci_base::error::{Error, Result};
 use swe_ci_base::files;
 
 #[derive(Debug, Clone)]
 pub struct Store {
     pool: AnyPool,
+    dialect: Dialect,
 }
 
 impl Store {
     /// Opens a database (`sqlite:<file>` or `postgres://…`) and migrates its
     /// schema.
     pub async fn open(url: &str) -> Result<Self> {
+        let store = Self::connect(url).await?;
+        migrations::migrator()
+            .run(&store.pool)
+            .await
+            .context("cannot migrate the database's schema")?;
+        Ok(store)
+    }
+
+    /// Opens a database whose schema another process keeps up to date.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when its schema is not the one of this program.
+    pub async fn open_migrated(url: &str) -> Result<Self> {
+        let store = Self::connect(url).await?;
+        store.ensure_own_schema().await?;
+        Ok(store)
+    }
+
+    /// # Errors
+    /// [`Error::Conflict`] when the database's schema is not the one of this
+    /// program.
+    pub async fn ensure_own_schema(&self) -> Result<()> {
+        let found = query("SELECT coalesce(max(version), 0) FROM _sqlx_migrations")
+            .one(&self.pool, sql::only::<i64>)
+            .await
+            .context("cannot read the schema's version; has a server opened this database?")?;
+        let own = migrations::LATEST;
+        let advice = match found.cmp(&own) {
+            std::cmp::Ordering::Equal => return Ok(()),
+            std::cmp::Ordering::Less => "start the new server first: it migrates the database",
+            std::cmp::Ordering::Greater => "install the server's version here",
+        };
+        Err(Error::Conflict(format!(
+            "the database has schema {found} and this program schema {own}; {advice}"
+        )))
+    }
+
+    async fn connect(url: &str) -> Result<Self> {
         sqlx::any::install_default_drivers();
-        let sqlite = url.starts_with("sqlite");
+        let dialect = Dialect::of(url);
+        let sqlite = dialect == Dialect::Sqlite;
         if sqlite {
             keep_from_others(url).context("cannot create the database")?;
         }
@@ -117,17 +167,12 @@ impl Store {
             .connect(url)
             .await
             .context("cannot open the database; check its address and that it is writable")?;
-        migrations::migrator()
-            .run(&pool)
-            .await
-            .context("cannot migrate the database's schema")?;
-        Ok(Self { pool })
+        Ok(Self { pool, dialect })
     }
 
     /// Succeeds when the database answers.
     pub async fn ping(&self) -> Result<()> {
-        sqlx::query("SELECT 1").execute(&self.pool).await?;
-        Ok(())
+        query("SELECT 1").run(&self.pool).await
     }
 }
 

@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 25] = files![
+const FILES: [(&str, &str, &str); 26] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -43,7 +43,11 @@ const FILES: [(&str, &str, &str); 25] = files![
     "0023" "judgements",
     "0024" "handovers",
     "0025" "regrades",
+    "0026" "workers",
 ];
+
+/// The version of the present schema.
+pub(crate) const LATEST: i64 = FILES.len() as i64;
 
 /// Brings a database from any earlier schema to the present one.
 pub(crate) fn migrator() -> Migrator {

@@ -10,6 +10,40 @@ use super::rows::columns::Column;
 /// The connection of statements; in a transaction unless a caller says otherwise.
 pub(crate) type Tx = sqlx::AnyConnection;
 
+/// The few words that differ between the databases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
+impl Dialect {
+    pub fn of(url: &str) -> Self {
+        match url.starts_with("sqlite") {
+            true => Self::Sqlite,
+            false => Self::Postgres,
+        }
+    }
+
+    /// Now by the database's clock, in unix milliseconds. Leases use it: the
+    /// clocks of workers may be wrong.
+    pub fn now(self) -> &'static str {
+        match self {
+            Self::Sqlite => "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+            Self::Postgres => "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
+        }
+    }
+
+    /// At the end of a subquery: locks the rows of `table`, and passes over those
+    /// that another transaction has locked. SQLite has one writer at a time.
+    pub fn skip_locked(self, table: &str) -> String {
+        match self {
+            Self::Sqlite => String::new(),
+            Self::Postgres => format!("FOR UPDATE OF {table} SKIP LOCKED"),
+        }
+    }
+}
+
 /// A statement of this text, without parameters.
 pub(crate) fn query(text: impl SqlSafeStr) -> Statement {
     Statement(sqlx::query(text))
@@ -145,6 +179,7 @@ columns! {
     Option<String>: text => text,
     i64: number => number,
     Option<i64>: number => number,
+    u64: number => i64::try_from(number).unwrap_or(i64::MAX),
     f64: number => number,
     Option<f64>: number => number,
     // Every integer is a BIGINT.

@@ -39,6 +39,7 @@ pub mod testing;
 pub mod trajectories;
 pub mod verification;
 pub mod view;
+pub mod workers;
 
 pub use swe_ci_core::format;
 

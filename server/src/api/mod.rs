@@ -24,6 +24,7 @@ mod steering;
 mod tasks;
 mod trajectories;
 mod trajectory;
+mod workers;
 
 use axum::http::header;
 use axum::middleware::from_fn;
@@ -118,6 +119,7 @@ fn without_parameters() -> OpenApiRouter<App> {
         tasks: task, results, splits, split, metadata, datasheet, disk;
         comparison: model;
         accounts: me, tokens, make_token, revoke_token, accounts, keys, set_key;
+        workers: workers, metrics;
         notifications: notifications, add_target, remove_target, test_target, confirm_mailbox;
     );
     router.route_layer(from_fn(refuse_parameters))

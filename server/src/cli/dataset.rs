@@ -63,6 +63,13 @@ const EXPORT_HELP: &str = "\
 Examples:
   swe-ci dataset export demo ./demo-dataset";
 
+const SHARE_HELP: &str = "\
+An import does this by itself where SWE_CI_ARTIFACTS or SWE_CI_REGISTRY are set.
+What is there already is not sent again.
+
+Examples:
+  swe-ci dataset share demo";
+
 const LIST_HELP: &str = "\
 Examples:
   swe-ci dataset list          the splits
@@ -96,6 +103,12 @@ pub(super) enum Command {
         split: String,
         /// An empty or absent folder
         folder: PathBuf,
+    },
+    /// Put the code and images of a split where other machines find them
+    #[command(after_help = SHARE_HELP)]
+    Share {
+        /// The split
+        split: String,
     },
     /// List splits, or the tasks of one
     #[command(after_help = LIST_HELP)]
@@ -193,6 +206,11 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
         Command::Export { split, folder } => {
             let tasks = engine.export(&split, &folder, &output::say).await?;
             output::note(format_args!("{tasks} tasks in {}", folder.display()));
+            Ok(())
+        }
+        Command::Share { split } => {
+            let tasks = engine.share(&split, &output::say).await?;
+            output::note(format_args!("{tasks} tasks are shared"));
             Ok(())
         }
         Command::List { split: None, json } => {

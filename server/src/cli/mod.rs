@@ -25,6 +25,8 @@ mod signals;
 mod steer;
 mod style;
 mod verify;
+mod work;
+mod workers;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -32,7 +34,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use swe_ci_engine::Engine;
 
-use crate::config::{GlobalOptions, ServeOptions};
+use crate::config::{GlobalOptions, ServeOptions, WorkOptions};
 use crate::logging;
 use failure::Failure;
 
@@ -79,6 +81,12 @@ enum Command {
     /// Serve the site and the REST API, and execute queued runs
     #[command(after_help = serve::AFTER_HELP)]
     Serve(ServeOptions),
+    /// Execute queued runs, beside a server
+    #[command(after_help = work::AFTER_HELP)]
+    Work(WorkOptions),
+    /// Show who executes runs, and drain workers
+    #[command(after_help = workers::AFTER_HELP)]
+    Workers(workers::Options),
     /// Bring the database up to date
     #[command(after_help = MIGRATE_HELP)]
     Migrate,
@@ -148,7 +156,7 @@ pub fn main() -> ExitCode {
     // Prints help, version and usage errors, with exit code 0 or 2.
     let cli = Cli::parse();
     let default = match cli.command {
-        Command::Serve(_) => "info",
+        Command::Serve(_) | Command::Work(_) => "info",
         _ => "warn",
     };
     logging::init(&cli.global, default);
@@ -177,6 +185,8 @@ impl Cli {
         let engine = || open(&global);
         match command {
             Command::Serve(options) => serve::execute(&global, &options).await,
+            Command::Work(options) => work::execute(&global, &options).await,
+            Command::Workers(options) => workers::execute(&engine().await?, &options).await,
             Command::Migrate => {
                 engine().await?;
                 output::line("The database is up to date.")

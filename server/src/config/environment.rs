@@ -2,12 +2,29 @@
 
 use std::path::PathBuf;
 
+use swe_ci_engine::Registry;
+
 /// Where pip and npm find packages; both read these variables themselves.
 const REGISTRIES: [&str; 4] = [
     "PIP_INDEX_URL",
     "PIP_EXTRA_INDEX_URL",
     "PIP_TRUSTED_HOST",
     "npm_config_registry",
+];
+
+/// What programs of S3 read; a key's value never appears in a text.
+const S3: [&str; 11] = [
+    "AWS_ACCESS_KEY_ID",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_DEFAULT_REGION",
+    "AWS_ENDPOINT_URL",
+    "AWS_REGION",
+    "AWS_ROLE_ARN",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_VIRTUAL_HOSTED_STYLE_REQUEST",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
 ];
 
 /// The value of a variable.
@@ -33,6 +50,27 @@ impl Environment {
     /// An empty variable counts as unset.
     pub fn get(&self, name: &str) -> Option<String> {
         (self.0)(name).filter(|value| !value.is_empty())
+    }
+
+    pub fn s3(&self) -> Vec<(String, String)> {
+        let set = |name: &str| Some((name.to_owned(), self.get(name)?));
+        S3.into_iter().filter_map(set).collect()
+    }
+
+    /// The registry where several machines share images.
+    pub fn registry(&self, address: String) -> Result<Registry, String> {
+        let (user, password) = ("SWE_CI_REGISTRY_USER", "SWE_CI_REGISTRY_PASSWORD");
+        if address.contains("://") {
+            return Err(format!(
+                "SWE_CI_REGISTRY is `{address}`; write HOST:PORT, perhaps with a path, without a scheme"
+            ));
+        }
+        let account = match (self.get(user), self.get(password)) {
+            (Some(user), Some(password)) => Some((user, password.into())),
+            (None, None) => None,
+            _ => return Err(format!("set {user} and {password}, or neither")),
+        };
+        Ok(Registry { address, account })
     }
 
     /// The network settings of image builds: proxies and package indexes.
@@ -112,6 +150,27 @@ mod tests {
                 pair("npm_config_registry", "https://npm"),
             ]
         );
+    }
+
+    #[test]
+    fn a_registry_has_an_account_or_none() {
+        let check = |variables, expect: Result<bool, &str>| {
+            let registry = environment(variables).registry("r:5000".into());
+            match (registry, expect) {
+                (Ok(registry), Ok(account)) => assert_eq!(registry.account.is_some(), account),
+                (Err(message), Err(expect)) => assert!(message.contains(expect), "{message}"),
+                (found, _) => panic!("{found:?}"),
+            }
+        };
+        check(&[], Ok(false));
+        let whole = &[
+            ("SWE_CI_REGISTRY_USER", "u"),
+            ("SWE_CI_REGISTRY_PASSWORD", "p"),
+        ];
+        check(whole, Ok(true));
+        check(&whole[1..], Err("or neither"));
+        let scheme = environment(&[]).registry("https://r".into());
+        assert!(scheme.unwrap_err().contains("without a scheme"));
     }
 
     #[test]

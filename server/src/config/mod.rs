@@ -8,6 +8,7 @@
 
 mod environment;
 mod serve;
+mod work;
 
 use std::path::PathBuf;
 
@@ -18,6 +19,7 @@ use tracing_subscriber::EnvFilter;
 
 use self::environment::Environment;
 pub use self::serve::ServeOptions;
+pub use self::work::WorkOptions;
 
 /// The options of every command.
 #[derive(Debug, Clone, Args)]
@@ -37,6 +39,17 @@ pub struct GlobalOptions {
     /// `postgres://…` or `sqlite://…`; a SQLite file in the data folder when absent
     #[arg(long, env = "SWE_CI_DATABASE_URL", value_name = "URL")]
     database_url: Option<SecretString>,
+
+    /// Where artifacts are, if several machines share them: a folder that all
+    /// of them have, or `s3://BUCKET/PREFIX` with the usual AWS_… variables; in
+    /// the data folder when absent
+    #[arg(long, env = "SWE_CI_ARTIFACTS", value_name = "PLACE")]
+    artifacts: Option<String>,
+
+    /// Registry where several machines share images, HOST:PORT/PATH; with
+    /// SWE_CI_REGISTRY_USER and SWE_CI_REGISTRY_PASSWORD if it asks for them
+    #[arg(long, env = "SWE_CI_REGISTRY", value_name = "ADDRESS")]
+    registry: Option<String>,
 
     /// Base image for the environments of imported sources
     #[arg(
@@ -111,6 +124,11 @@ impl GlobalOptions {
         let package_index = self.package_index.clone().filter(|url| !url.is_empty());
         Ok(swe_ci_engine::Config {
             workers,
+            artifacts: given(self.artifacts.as_ref()),
+            s3: environment.s3(),
+            registry: given(self.registry.as_ref())
+                .map(|address| environment.registry(address))
+                .transpose()?,
             base_image: self.base_image.clone(),
             package_index: package_index.or_else(|| environment.get("PIP_INDEX_URL")),
             image_quota: self.image_quota,

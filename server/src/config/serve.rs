@@ -102,7 +102,7 @@ pub struct ServeOptions {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum YesNo {
+pub(super) enum YesNo {
     Yes,
     No,
 }
@@ -187,7 +187,7 @@ struct OrNone<T>(Option<T>);
 
 /// Half the processors, but two on two: an evolution mostly waits for one
 /// container, and its test suite uses one processor.
-fn default_workers() -> usize {
+pub(super) fn default_workers() -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     (processors / 2).max(processors.min(2))
 }

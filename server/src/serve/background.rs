@@ -3,42 +3,30 @@
 
 use std::time::Duration;
 
-use swe_ci_engine::{Engine, Error, Result};
+use swe_ci_engine::{Engine, Result};
 use tokio_util::sync::CancellationToken;
 
-const FIRST_PAUSE: Duration = Duration::from_secs(5);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+use crate::worker;
 
 const SWEEP_PERIOD: Duration = Duration::from_secs(3_600);
 
-/// Works until `shutdown`. When the worker stops because a dependency does not
-/// answer (Docker, the database), the site stays up and the worker restarts
-/// after a pause.
+/// Works until `shutdown`, if this server has workers, and attends to what
+/// others do.
 ///
 /// # Errors
 /// `Conflict` when another process works on the data folder.
 pub(super) async fn run(engine: Engine, work: bool, shutdown: CancellationToken) -> Result<()> {
-    if !work {
-        shutdown.cancelled().await;
-        return Ok(());
-    }
-    let mut pause = FIRST_PAUSE;
-    loop {
-        match engine.work(shutdown.clone()).await {
-            Err(conflict @ Error::Conflict(_)) => return Err(conflict),
-            Err(error) => tracing::error!(
-                error = error.chain(),
-                "the worker stopped; it restarts in {} s",
-                pause.as_secs()
-            ),
-            Ok(()) if shutdown.is_cancelled() => return Ok(()),
-            Ok(()) => tracing::warn!("the worker stopped by itself; it restarts"),
+    let working = async {
+        match work {
+            true => worker::keep_working(&engine, false, &shutdown).await,
+            false => Ok(()),
         }
-        tokio::select! {
-            () = shutdown.cancelled() => return Ok(()),
-            () = tokio::time::sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
-        }
-    }
+    };
+    let attending = async {
+        engine.attend(&shutdown).await;
+        Ok(())
+    };
+    tokio::try_join!(working, attending).map(|_| ())
 }
 
 /// Removes expired sessions, invitations and tokens, and old deliveries, until

@@ -206,6 +206,9 @@ impl Engine {
             never = self.enforce_quota() => match never {},
         };
         self.store.put_origin(split, source).await?;
+        if self.config.artifacts.is_some() || self.config.registry.is_some() {
+            self.share(split, say).await?;
+        }
         Ok(Imported {
             split: split.to_owned(),
             tasks: rows.iter().map(TaskRow::summary).collect(),

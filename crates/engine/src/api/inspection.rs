@@ -191,7 +191,7 @@ impl Engine {
             return self.artifacts.get_code_within(&start.code, MAX_CODE).await;
         }
         let row = self.store.task_of_evolution(evolution).await?;
-        let history = self.folders.history(&row.id);
+        let history = self.folders.fetched(&row).await?;
         blocking(move || {
             let oracle = history.code(&row.target_sha)?;
             Ok(history.code(&row.base_sha)?.with_folder_of(TESTS, &oracle))

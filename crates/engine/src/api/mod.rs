@@ -34,3 +34,4 @@ pub mod tasks;
 pub mod trajectories;
 pub mod verification;
 pub mod worker;
+pub mod workers;

@@ -175,7 +175,8 @@ impl Engine {
             return Ok(None);
         };
         let all_pass = Outcomes::all_pass(&task.suite.tests);
-        let (history, target) = (self.folders.history(&task.id), task.target_sha.clone());
+        let history = self.folders.fetched(&task).await?;
+        let target = task.target_sha.clone();
         let target = blocking(move || history.code(&target)).await?;
         let start = self.base_code(&evolution).await?;
         let ends = [

@@ -119,6 +119,7 @@ impl Engine {
         for (at, row) in rows.iter().enumerate() {
             say(format!("[{}/{}] {}", at + 1, rows.len(), row.id));
             let data = folder.join("data").join(row.id.as_str());
+            self.folders.fetched(row).await?;
             export::write_task(&self.folders, &self.images, row, &data).await?;
         }
         let detail = self.split(name).await?;
@@ -136,10 +137,12 @@ impl Engine {
 
     pub async fn task(&self, id: &TaskId) -> Result<TaskDetail> {
         let row = self.store.task(id).await?;
-        let history = self.folders.history(id);
         let (base, target) = (row.base_sha.clone(), row.target_sha.clone());
         // An unusable task may have no history to show.
-        let commits = blocking(move || history.between(&base, &target)).await;
+        let commits = match self.folders.fetched(&row).await {
+            Ok(history) => blocking(move || history.between(&base, &target)).await,
+            Err(error) => Err(error),
+        };
         let commits = commits.unwrap_or_default();
         let history = commits.iter().map(|c| Commit {
             sha: c.sha.clone(),

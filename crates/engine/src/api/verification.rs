@@ -241,7 +241,7 @@ impl Engine {
         limits: Limits,
         what_for: &str,
     ) -> Result<Repetition> {
-        let history = self.folders.history(&task.id);
+        let history = self.folders.fetched(task).await?;
         let (base, target) = (task.base_sha.clone(), task.target_sha.clone());
         let ends = blocking(move || Ok((history.code(&base)?, history.code(&target)?)));
         let (base, oracle) = ends.await?;

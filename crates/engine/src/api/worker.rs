@@ -1,12 +1,14 @@
 //! The worker: carries out everything that is queued on a data folder.
 
 use std::convert::Infallible;
-use std::time::Duration;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 use swe_ci_base::error::{Error, Result};
 use swe_ci_base::files;
 use swe_ci_runner::evolve::Evolver;
-use swe_ci_runner::{host_load, worker_slots};
+use swe_ci_runner::worker_slots::{self, WorkSignals};
+use swe_ci_runner::{event_relay, host_load};
 use swe_ci_sandbox::{Docker, SweepScope};
 use swe_ci_views::account::AccountRole;
 use tokio_util::sync::CancellationToken;
@@ -22,24 +24,85 @@ const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
 /// How long a stopping process waits for containers it has already requested:
 /// the engine creates them anyway, and would leave them to the next start.
 const CONTAINER_WAIT: Duration = Duration::from_secs(5);
+/// How long a lease on work that one process does lasts, and how often it is
+/// renewed.
+const LEASE_MS: i64 = 60_000;
+const LEASE_RENEWAL: Duration = Duration::from_secs(10);
 
 impl Engine {
-    /// Removes the remains of a killed process, then runs queued evolutions and
-    /// notifies their owners until `shutdown`; leaves steps in flight
-    /// resumable. For the operator.
+    /// Removes the remains of a killed process, then runs queued evolutions until
+    /// `shutdown`, or until there are none if the configuration says so; leaves
+    /// steps in flight resumable. For the operator.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when another process works on this data folder.
+    /// [`Error::Conflict`] when another process works on this data folder, or the
+    /// database has another schema.
     pub async fn work(&self, shutdown: CancellationToken) -> Result<()> {
         self.require(AccountRole::Admin)?;
         let data = &self.config.data;
         let lock = files::lock(&data.join("worker.lock"))?;
         let _lock = lock.ok_or_else(|| {
             Error::Conflict(format!(
-                "another swe-ci server works on the data folder {}; stop it, or set SWE_CI_DATA to another folder",
+                "another swe-ci process works on the data folder {}; stop it, or set SWE_CI_DATA to another folder",
                 data.display()
             ))
         })?;
+        self.remove_remains().await?;
+        // The data folder's id: a process that took its place has another lock.
+        let id = format!("{}/{}", self.instance, uuid::Uuid::now_v7().simple());
+        self.announce_worker(&id).await?;
+        let evolver = self.evolver();
+        let signals = WorkSignals {
+            until_idle: self.config.worker.as_ref().is_some_and(|w| w.until_idle),
+            ..WorkSignals::default()
+        };
+        let ended = tokio::select! {
+            () = Box::pin(async {
+                tokio::join!(
+                    async {
+                        worker_slots::work(&evolver, &id, self.config.workers, &signals).await;
+                        signals.drain.cancel();
+                        signals.stop.cancel();
+                    },
+                    self.hold_lease("preflights", &id, &signals.drain, |stop| async move {
+                        self.run_preflights(&stop).await;
+                    }),
+                    self.hold_lease("curations", &id, &signals.drain, |stop| {
+                        Box::pin(async move { self.curate_queued(&stop).await })
+                    }),
+                    Box::pin(async {
+                        if self.config.measure_style {
+                            self.measure_ended(&signals.drain).await;
+                        }
+                    }),
+                );
+            }) => Ok(()),
+            ended = self.report_life(&id, &signals) => ended,
+            never = self.stop_in_time(&shutdown, &signals) => match never {},
+            never = sweep_late(&self.docker) => match never {},
+            never = self.enforce_quota() => match never {},
+            never = host_load::publish(&self.events, &self.ledgers, &self.config.data) => match never {},
+            never = self.send_events() => match never {},
+        };
+        self.store.remove_worker(&id).await?;
+        evolver.pending_containers.close();
+        let _ = tokio::time::timeout(CONTAINER_WAIT, evolver.pending_containers.wait()).await;
+        if let Err(error) = self.docker.sweep(SweepScope::ByAnyone).await {
+            tracing::debug!("containers not removed at shutdown: {error}");
+        }
+        ended
+    }
+
+    /// What a server does whoever works: notifies the owners of runs, and
+    /// publishes what workers tell of them.
+    pub async fn attend(&self, shutdown: &CancellationToken) {
+        tokio::select! {
+            () = self.dispatcher.work(shutdown) => {}
+            never = event_relay::receive(&self.store, &self.events) => match never {},
+        }
+    }
+
+    async fn remove_remains(&self) -> Result<()> {
         // No other process works here: every lease of this installation is
         // stale.
         let released = self.store.release(&format!("{}/", self.instance)).await?;
@@ -55,7 +118,11 @@ impl Engine {
             Ok(_) => {}
             Err(error) => tracing::warn!("cannot look for left-over containers: {error}"),
         }
-        let evolver = Evolver {
+        Ok(())
+    }
+
+    fn evolver(&self) -> Evolver {
+        Evolver {
             store: self.store.clone(),
             artifacts: self.artifacts.clone(),
             sandbox: self.sandbox(),
@@ -66,32 +133,93 @@ impl Engine {
             keys: self.keys.clone(),
             ledgers: self.ledgers.clone(),
             pending_containers: TaskTracker::new(),
-        };
-        let name = format!("{}/{}", self.instance, std::process::id());
-        tokio::select! {
-            () = async {
-                tokio::join!(
-                    worker_slots::work(&evolver, &name, self.config.workers, &shutdown),
-                    self.run_preflights(&shutdown),
-                    self.dispatcher.work(&shutdown),
-                    Box::pin(self.curate_queued(&shutdown)),
-                    Box::pin(async {
-                        if self.config.measure_style {
-                            self.measure_ended(&shutdown).await;
-                        }
-                    }),
-                );
-            } => {}
-            never = sweep_late(&self.docker) => match never {},
-            never = self.enforce_quota() => match never {},
-            never = host_load::publish(&self.events, &self.ledgers, &self.config.data) => match never {},
         }
-        evolver.pending_containers.close();
-        let _ = tokio::time::timeout(CONTAINER_WAIT, evolver.pending_containers.wait()).await;
-        if let Err(error) = self.docker.sweep(SweepScope::ByAnyone).await {
-            tracing::debug!("containers not removed at shutdown: {error}");
+    }
+
+    /// Turns a request to stop into signals: steps under way may go on for a
+    /// while, if this is a worker beside a server.
+    async fn stop_in_time(
+        &self,
+        shutdown: &CancellationToken,
+        signals: &WorkSignals,
+    ) -> Infallible {
+        shutdown.cancelled().await;
+        signals.drain.cancel();
+        if let Some(worker) = &self.config.worker {
+            let seconds = worker.grace.as_secs();
+            tracing::info!("stopping: steps under way may go on for {seconds} s");
+            tokio::time::sleep(worker.grace).await;
         }
-        Ok(())
+        signals.stop.cancel();
+        std::future::pending().await
+    }
+
+    /// Does `work` while this process holds the lease of this name; several
+    /// workers take turns.
+    async fn hold_lease<F: Future<Output = ()>>(
+        &self,
+        name: &str,
+        holder: &str,
+        stop: &CancellationToken,
+        work: impl Fn(CancellationToken) -> F,
+    ) {
+        while !stop.is_cancelled() {
+            match self.store.lease(name, holder, LEASE_MS).await {
+                Ok(true) => {
+                    let stop = stop.child_token();
+                    tokio::join!(
+                        async {
+                            work(stop.clone()).await;
+                            stop.cancel();
+                        },
+                        self.keep_lease(name, holder, &stop),
+                    );
+                }
+                Ok(false) => {}
+                Err(error) => tracing::debug!("no lease on the {name}: {error}"),
+            }
+            stop.run_until_cancelled(tokio::time::sleep(LEASE_RENEWAL))
+                .await;
+        }
+        if let Err(error) = self.store.end_lease(name, holder).await {
+            tracing::debug!("the lease on the {name} stays until it expires: {error}");
+        }
+    }
+
+    /// Renews a lease until `work`, and stops that when it is lost.
+    async fn keep_lease(&self, name: &str, holder: &str, work: &CancellationToken) {
+        let mut renewed = Instant::now();
+        while work
+            .run_until_cancelled(tokio::time::sleep(LEASE_RENEWAL))
+            .await
+            .is_some()
+        {
+            let sent = Instant::now();
+            let lost = match self.store.lease(name, holder, LEASE_MS).await {
+                Ok(true) => {
+                    renewed = sent;
+                    false
+                }
+                Ok(false) => true,
+                Err(_) => renewed.elapsed().as_millis() >= LEASE_MS.unsigned_abs().into(),
+            };
+            if lost {
+                tracing::warn!("another worker took the {name} over");
+                work.cancel();
+            }
+        }
+    }
+
+    async fn send_events(&self) -> Infallible {
+        let outbox = self
+            .outbox
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(outbox) = outbox {
+            event_relay::send(&self.store, outbox).await;
+        }
+        std::future::pending().await
     }
 }
 

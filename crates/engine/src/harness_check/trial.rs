@@ -26,7 +26,6 @@ use swe_ci_views::account::{Actor, Standing};
 use swe_ci_views::event::What;
 use swe_ci_views::view::{Provenance, StepView, TaskState};
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{CheckNews, Tell};
@@ -238,10 +237,7 @@ impl Trial {
         tell: Tell<'_>,
     ) -> Result<TrialResult> {
         let claim = self.submit(config, grant).await?;
-        let interrupts = Interrupts {
-            stop: CancellationToken::new(),
-            cancel: CancellationToken::new(),
-        };
+        let interrupts = Interrupts::default();
         let mut events = pin!(self.evolver.events.subscribe(&claim.run_id, Some(0)));
         let mut evolving = pin!(self.evolver.evolve(&claim, WORKER, &interrupts));
         let mut reported = 0;

@@ -21,6 +21,7 @@ use super::failure::Failure;
 use super::log::Log;
 use super::paths::{APP, HARNESS_FOLDER};
 use super::provider_waits::ProviderWaits;
+use super::run_account::RunAccount;
 use super::{Evolver, prompts};
 use crate::harness::builtin::{self, End};
 use crate::harness::{Assignment, Harness, Job, Play, StepValues};
@@ -127,10 +128,13 @@ impl<'a> Agents<'a> {
             let harness = Box::pin(ready).await?;
             Ok(Some(Player { config, harness }))
         };
-        let totals = evolver.store.totals_of_run(&claim.run_id).await?;
         let began = evolver.store.run_began(&claim.run_id).await?;
         let began = began.unwrap_or_else(swe_ci_base::clock::now_ms);
-        let new = || Ledger::new(config.budget, began, totals.taken, totals.traffic);
+        let account = RunAccount {
+            store: evolver.store.clone(),
+            run_id: claim.run_id.clone(),
+        };
+        let new = || Ledger::shared(config.budget, began, Box::new(account));
         Ok(Self {
             evolver,
             architect: player(Role::Architect).await?,
@@ -150,13 +154,14 @@ impl<'a> Agents<'a> {
     }
 
     /// Resets the usage for a new attempt. Fails when the budget is spent.
-    pub fn begin(&mut self, role: Role) -> Result<(), Failure> {
+    pub async fn begin(&mut self, role: Role) -> Result<(), Failure> {
         let player = self.player(role);
         let works = player.is_some();
         self.model_usage = player.map(Player::initial_usage).unwrap_or_default();
         if !works {
             return Ok(());
         }
+        self.ledger.settle().await;
         match self.ledger.reached() {
             Some(why) => Err(Failure::Ended(StepOutcome::BudgetSpent, why)),
             None => Ok(()),

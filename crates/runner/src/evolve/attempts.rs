@@ -19,7 +19,7 @@ use swe_ci_gateway::{Exchange, Recording};
 use swe_ci_grading::{Grading, TESTS};
 use swe_ci_sandbox::CODE_FOLDER;
 use swe_ci_sandbox::SandboxError;
-use swe_ci_store::{IterationRow, StepRow};
+use swe_ci_store::IterationRow;
 use swe_ci_views::container::{Container, ContainerLimits};
 
 use super::Evolution;
@@ -81,7 +81,7 @@ impl Evolution<'_> {
     /// outcome.
     pub(super) async fn attempt(&mut self, at: Cursor) -> Attempt {
         let mut log = Log::new(&self.evolver.events, self.claim, at.role);
-        let done = match (self.agents.begin(at.role), at.role) {
+        let done = match (self.agents.begin(at.role).await, at.role) {
             (Err(failure), _) => Err(failure),
             (Ok(()), Role::Architect | Role::Programmer) if let Some(original) = &self.original => {
                 Ok(Attempt::recorded(original.work(at)))
@@ -431,21 +431,16 @@ impl Evolution<'_> {
     }
 
     /// The key of an artifact of the current attempt. An interrupted attempt is
-    /// repeated under its number, and its artifacts stay: hence the count.
+    /// repeated under its number, perhaps by another worker, and its artifacts
+    /// stay: hence the number of the claim.
     pub(super) fn key(&self, at: Cursor, name: &str) -> String {
-        let id = &self.claim.evolution_id;
-        let same = |step: &&StepRow| {
-            (step.iteration, step.role, step.attempt) == (at.iteration, at.role, at.attempt)
-        };
-        let repetition = match self.steps.iter().filter(same).count() {
-            0 => String::new(),
-            before => format!(".{}", before + 1),
-        };
         format!(
-            "evolutions/{id}/{:04}/{}-{}{repetition}-{name}",
+            "evolutions/{}/{:04}/{}-{}.{}-{name}",
+            self.claim.evolution_id,
             at.iteration,
             at.role.name(),
             at.attempt,
+            self.claim.number,
         )
     }
 }

@@ -5,8 +5,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Tokens that interrupt an evolution at any moment.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Interrupts {
+    /// The process is about to stop: begin no further step.
+    pub drain: CancellationToken,
     /// The process stops or the run is paused: leave everything resumable.
     pub stop: CancellationToken,
     /// The run was cancelled.
@@ -19,6 +21,7 @@ impl Interrupts {
         tokio::select! {
             () = self.stop.cancelled() => {}
             () = self.cancel.cancelled() => {}
+            () = self.drain.cancelled() => {}
             () = tokio::time::sleep(delay) => {}
         }
     }
@@ -30,17 +33,12 @@ mod tests {
 
     /// Would take for ever if one of them were not heard.
     #[tokio::test]
-    async fn stopping_and_cancelling_end_a_pause() {
-        for cancelled in [false, true] {
-            let interrupts = Interrupts {
-                stop: CancellationToken::new(),
-                cancel: CancellationToken::new(),
-            };
-            let token = if cancelled {
-                &interrupts.cancel
-            } else {
-                &interrupts.stop
-            };
+    async fn each_of_them_ends_a_pause() {
+        let tokens: [fn(&Interrupts) -> &CancellationToken; 3] =
+            [|i| &i.stop, |i| &i.cancel, |i| &i.drain];
+        for token in tokens {
+            let interrupts = Interrupts::default();
+            let token = token(&interrupts);
             tokio::join!(interrupts.pause(Duration::MAX), async {
                 tokio::task::yield_now().await;
                 token.cancel();

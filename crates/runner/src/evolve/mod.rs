@@ -12,6 +12,7 @@ mod paths;
 mod prompts;
 mod provider_waits;
 mod regrade;
+mod run_account;
 #[cfg(test)]
 mod tests;
 
@@ -97,6 +98,9 @@ impl Evolver {
             Err(error) => return self.record_failure(claim, worker, error, interrupts).await,
         };
         while let State::Active(at) = state {
+            if interrupts.drain.is_cancelled() {
+                return Ok(EvolveOutcome::Stopped);
+            }
             self.store.note_step(&claim.evolution_id, at).await?;
             let step = What::Step {
                 evolution_id: claim.evolution_id.clone(),
@@ -303,7 +307,7 @@ impl<'a> Evolution<'a> {
     ) -> Result<Self> {
         let row = evolver.store.evolution(&claim.evolution_id).await?;
         let task = evolver.store.task_of_evolution(&row).await?;
-        let history = evolver.folders.history(&task.id);
+        let history = evolver.folders.fetched(&task).await?;
         let assignment = Assignment {
             history: history.clone(),
             base_sha: task.base_sha.clone(),

@@ -24,7 +24,6 @@ use swe_ci_store::artifacts::Artifacts;
 use swe_ci_store::{Claim, NewRun, StepToRecord, Store, Suite, TaskRow};
 use swe_ci_views::account::{Actor, Standing};
 use swe_ci_views::view::{Provenance, TaskState};
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::agents::ModelUsage;
@@ -33,7 +32,7 @@ use super::{EvolveOutcome, Evolver, Interrupts, step_row};
 use crate::events::Events;
 use crate::harness::{Harnesses, Layers};
 use crate::provider_keys::Keys;
-use crate::worker_slots;
+use crate::worker_slots::{self, WorkSignals};
 
 const WORKER: &str = "w/1";
 
@@ -120,10 +119,7 @@ impl Fixture {
     }
 
     async fn evolve(&self) -> Ending {
-        let interrupts = Interrupts {
-            stop: CancellationToken::new(),
-            cancel: CancellationToken::new(),
-        };
+        let interrupts = Interrupts::default();
         match self
             .evolver
             .evolve(&self.claim, WORKER, &interrupts)
@@ -566,14 +562,17 @@ async fn a_panic_blocks_its_evolution_and_nothing_else() {
     let fixture = Fixture::new(|_, _, _| panic!("an index is out of bounds"), 1).await;
     let (store, id) = (&fixture.evolver.store, &fixture.claim.evolution_id);
     assert!(store.release_claim(id, WORKER).await.unwrap());
-    let stop = CancellationToken::new();
+    let signals = WorkSignals::default();
     let ended = async {
         while store.evolution(id).await.unwrap().ending.is_none() {
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
-        stop.cancel();
+        signals.drain.cancel();
     };
-    tokio::join!(worker_slots::work(&fixture.evolver, "w", 1, &stop), ended);
+    tokio::join!(
+        worker_slots::work(&fixture.evolver, "w", 1, &signals),
+        ended
+    );
     assert_eq!(fixture.outcomes().await, [StepOutcome::InfraFailed]);
     let evolution = store.evolution(id).await.unwrap();
     assert_eq!(evolution.ending, Some(Ending::Blocked));

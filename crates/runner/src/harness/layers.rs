@@ -23,7 +23,7 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::files;
 use swe_ci_sandbox::image_cache::{read_record, records};
-use swe_ci_sandbox::images::{self, BuildNetwork, EvictableImage, Images};
+use swe_ci_sandbox::images::{self, BuildNetwork, EvictableImage, Images, Registry, SharedName};
 use swe_ci_sandbox::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, LAYER_FOLDER, status_of};
 
 use super::program::Recipe;
@@ -51,6 +51,7 @@ pub struct Layers {
     images: Images,
     instance: Instance,
     base_image: String,
+    registry: Option<Registry>,
     /// Where the operator puts packages.
     packages: PathBuf,
     records: PathBuf,
@@ -86,9 +87,46 @@ impl Layers {
             docker,
             instance,
             base_image: base_image.to_owned(),
+            registry: None,
             packages: data.join("harnesses"),
             records: data.join("layers"),
         }
+    }
+
+    /// Layers come from this registry if it has them, and go there else.
+    #[must_use]
+    pub fn shared_in(self, registry: Option<Registry>) -> Self {
+        Self { registry, ..self }
+    }
+
+    /// Pushes the base image, for the machines that have none.
+    pub async fn share_base(&self) -> anyhow::Result<()> {
+        let Some(registry) = &self.registry else {
+            return Ok(());
+        };
+        let name = SharedName::of_base(&self.base_image);
+        self.images.push(&self.base_image, registry, &name).await
+    }
+
+    /// The digest of the base image.
+    async fn base(&self) -> anyhow::Result<String> {
+        if let Some(digest) = self.images.digest(&self.base_image).await? {
+            return Ok(digest);
+        }
+        let name = &self.base_image;
+        let pulled = match &self.registry {
+            Some(registry) => {
+                self.images
+                    .pull(registry, &SharedName::of_base(name))
+                    .await?
+            }
+            None => None,
+        };
+        let digest = pulled.with_context(|| {
+            format!("the base image {name} is not there; `make setup` fetches or makes it")
+        })?;
+        self.images.tag(&digest, name).await?;
+        Ok(digest)
     }
 
     /// The layer of a recipe, built if it does not exist. Other callers for the
@@ -116,11 +154,7 @@ impl Layers {
     }
 
     async fn plan<'a>(&self, recipe: &'a Recipe) -> anyhow::Result<LayerBuild<'a>> {
-        let base = self.images.digest(&self.base_image).await?;
-        let name = &self.base_image;
-        let base = base.with_context(|| {
-            format!("the base image {name} is not there; `make setup` fetches or makes it")
-        })?;
+        let base = self.base().await?;
         let tarball = self.tarball(recipe).await?;
         let mut parts = CodeTree::default();
         parts.insert_file("base", base.clone());
@@ -257,19 +291,11 @@ impl Layers {
         say: &(dyn Fn(String) + Send + Sync),
     ) -> anyhow::Result<Layer> {
         let began = Instant::now();
-        let LayerBuild {
-            recipe, base, key, ..
-        } = build;
-        let package_image = match &build.tarball {
-            Some(tarball) => self.import_package(tarball).await?,
-            None => String::new(),
+        let LayerBuild { recipe, key, .. } = build;
+        let digest = match self.pulled(key).await? {
+            Some(digest) => digest,
+            None => self.built(build, network, say).await?,
         };
-        let mut lines = recipe.lines(&package_image);
-        lines.push(format!("LABEL {LABEL_INSTANCE}={}", self.instance.0));
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let tag = format!("swe-ci/agent-{}:{key}", recipe.name);
-        let built = self.images.build(&tag, base, &lines, network, say);
-        let digest = built.await?;
         self.sweep(key).await?;
         let volume = format!("swe-ci-{}-{}", recipe.name, uuid::Uuid::now_v7().simple());
         self.fill(&volume, &digest, key).await?;
@@ -281,6 +307,39 @@ impl Layers {
             digest: record.digest,
             seconds: began.elapsed().as_secs_f64(),
         })
+    }
+
+    async fn pulled(&self, key: &str) -> anyhow::Result<Option<String>> {
+        match &self.registry {
+            Some(registry) => self.images.pull(registry, &SharedName::of_layer(key)).await,
+            None => Ok(None),
+        }
+    }
+
+    /// The digest of the image with the program, built here and shared.
+    async fn built(
+        &self,
+        build: &LayerBuild<'_>,
+        network: &BuildNetwork,
+        say: &(dyn Fn(String) + Send + Sync),
+    ) -> anyhow::Result<String> {
+        let LayerBuild {
+            recipe, base, key, ..
+        } = build;
+        let package_image = match &build.tarball {
+            Some(tarball) => self.import_package(tarball).await?,
+            None => String::new(),
+        };
+        let mut lines = recipe.lines(&package_image);
+        lines.push(format!("LABEL {LABEL_INSTANCE}={}", self.instance.0));
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let tag = format!("swe-ci/agent-{}:{key}", recipe.name);
+        let digest = self.images.build(&tag, base, &lines, network, say).await?;
+        if let Some(registry) = &self.registry {
+            let name = SharedName::of_layer(key);
+            self.images.push(&digest, registry, &name).await?;
+        }
+        Ok(digest)
     }
 
     /// Creates an image that holds only a package, for builds to copy it from.

@@ -5,6 +5,7 @@ mod archive;
 mod layers;
 mod load;
 mod network;
+mod registry;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ use futures::{StreamExt, TryStreamExt};
 pub use layers::{EvictableImage, Layer};
 use network::is_proxy;
 pub use network::{BuildNetwork, names_a_user, usual_ca_bundle};
+pub use registry::{Registry, SharedName};
 
 use crate::{Docker, LABEL_INSTANCE, LABEL_PURPOSE, status_of};
 use archive::renamed;

@@ -26,6 +26,7 @@ mod styles;
 mod tokens;
 mod upgrade;
 mod verifications;
+mod workers;
 
 use swe_ci_base::error::Error;
 use swe_ci_core::finding::{Finding, FindingKind};

@@ -560,9 +560,9 @@ async fn without_a_mail_server_no_mailbox_is_added() {
     assert!(says.contains("sends no mails"), "{says}");
 }
 
-/// From the end of a run to the receiver, through the server's worker.
+/// From the end of a run to the receiver, through the server.
 #[tokio::test]
-async fn the_worker_notifies_the_owner_of_a_finished_run() {
+async fn the_server_notifies_the_owner_of_a_finished_run() {
     let setup = setup(None).await;
     let receiver = Receiver::answering(&[]).await;
     let added = setup
@@ -575,7 +575,7 @@ async fn the_worker_notifies_the_owner_of_a_finished_run() {
 
     let stop = CancellationToken::new();
     let (engine, stopped) = (setup.operator.clone(), stop.clone());
-    let worker = tokio::spawn(async move { engine.work(stopped).await });
+    let worker = tokio::spawn(async move { engine.attend(&stopped).await });
     for _ in 0..200 {
         if !receiver.requests().is_empty()
             && last(&setup.admin).await.state == DeliveryState::Delivered
@@ -585,7 +585,7 @@ async fn the_worker_notifies_the_owner_of_a_finished_run() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     stop.cancel();
-    worker.await.unwrap().unwrap();
+    worker.await.unwrap();
     let requests = receiver.requests();
     assert_eq!(requests.len(), 1);
     let body: serde_json::Value = serde_json::from_str(&requests[0].body).unwrap();

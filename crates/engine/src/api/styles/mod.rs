@@ -223,7 +223,8 @@ impl Engine {
     }
 
     async fn source_of_commit(&self, task: &TaskRow, sha: &str) -> Result<Source> {
-        let (history, sha) = (self.folders.history(&task.id), sha.to_owned());
+        let history = self.folders.fetched(task).await?;
+        let sha = sha.to_owned();
         Ok(blocking(move || source_of(&history.code(&sha)?)).await?)
     }
 

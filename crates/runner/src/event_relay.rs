@@ -1,0 +1,91 @@
+//! Carries live events from workers to servers, through rows that live for
+//! minutes: every page follows the runs of every worker.
+
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use swe_ci_store::Store;
+use swe_ci_views::event::What;
+use tokio::sync::mpsc;
+
+use crate::events::Events;
+
+/// How long a worker collects events before it stores them.
+const COLLECT: Duration = Duration::from_millis(300);
+/// How often a server looks for events.
+const LOOK: Duration = Duration::from_millis(500);
+/// How far back it looks: transactions become visible out of their order.
+const OVERLAP_MS: i64 = 10_000;
+/// How long events are kept, and how often older ones are removed.
+const KEPT_MS: i64 = 5 * 60_000;
+const CLEAN_UP: Duration = Duration::from_mins(1);
+
+/// Stores what comes out of an outbox, in batches.
+pub async fn send(store: &Store, mut outbox: mpsc::Receiver<(String, What)>) {
+    const MOST: usize = 500;
+    let mut batch = Vec::new();
+    while outbox.recv_many(&mut batch, MOST).await > 0 {
+        if let Err(error) = send_batch(store, &mut batch).await {
+            tracing::warn!("readers of runs miss events: {error:#}");
+        }
+        tokio::time::sleep(COLLECT).await;
+    }
+}
+
+async fn send_batch(store: &Store, batch: &mut Vec<(String, What)>) -> anyhow::Result<()> {
+    let mut rows = Vec::with_capacity(batch.len());
+    for (run_id, what) in batch.drain(..) {
+        rows.push((run_id, serde_json::to_string(&what)?));
+    }
+    Ok(store.put_events(&rows).await?)
+}
+
+/// Publishes the events of all workers in this process.
+pub async fn receive(store: &Store, events: &Events) -> Infallible {
+    let mut known = HashSet::new();
+    let mut cleaned = None;
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if let Err(error) = receive_once(store, events, &mut known).await {
+            tracing::debug!("cannot look for events: {error:#}");
+            continue;
+        }
+        let due = cleaned.is_none_or(|at: tokio::time::Instant| at.elapsed() >= CLEAN_UP);
+        if due {
+            cleaned = Some(tokio::time::Instant::now());
+            if let Err(error) = clean_up(store).await {
+                tracing::debug!("old events stay: {error:#}");
+            }
+        }
+    }
+}
+
+/// `known` are the events of the last look.
+async fn receive_once(
+    store: &Store,
+    events: &Events,
+    known: &mut HashSet<String>,
+) -> anyhow::Result<()> {
+    let since = store.now().await? - OVERLAP_MS;
+    let found = store.events_since(since).await?;
+    let mut seen = HashSet::with_capacity(found.len());
+    for event in found {
+        if !known.contains(&event.id) {
+            // A worker of another version may send what this one does not know.
+            match serde_json::from_str(&event.what) {
+                Ok(what) => events.relay(&event.run_id, what),
+                Err(error) => tracing::debug!("an event was passed over: {error}"),
+            }
+        }
+        seen.insert(event.id);
+    }
+    *known = seen;
+    Ok(())
+}
+
+async fn clean_up(store: &Store) -> anyhow::Result<()> {
+    let before = store.now().await? - KEPT_MS;
+    store.remove_events_before(before).await?;
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! Workers, leases, spending and events that several processes share.
+
+use std::collections::BTreeMap;
+
+use swe_ci_views::workers::WorkerState;
+
+use super::*;
+use crate::{NewWorker, Spending};
+
+const BY: &Actor = &Actor::Operator;
+
+#[tokio::test]
+async fn workers_are_listed_with_what_they_hold() {
+    on_both(async |store| {
+        run(&store, &[("a", 3.0), ("b", 2.0)]).await;
+        let labels = BTreeMap::from([("gpu".to_owned(), "no".to_owned())]);
+        for id in ["i/0", "i/1", "j/12"] {
+            let new = NewWorker {
+                id,
+                name: "node",
+                version: "1",
+                slots: 2,
+                labels: &labels,
+            };
+            store.put_worker(&new).await.unwrap();
+        }
+        let claim = store.claim("j/12/1", 60_000).await.unwrap().unwrap();
+        let workers = store.workers().await.unwrap();
+        let held: Vec<usize> = workers.iter().map(|w| w.claims.len()).collect();
+        assert_eq!(held, [0, 1]);
+        assert_eq!(workers[1].claims[0].evolution_id, claim.evolution_id);
+        assert_eq!(workers[1].labels, labels);
+        assert!(workers.iter().all(|w| w.state == WorkerState::Working));
+
+        assert!(!store.worker_lives("i/1").await.unwrap());
+        assert_eq!(store.drain_workers("node", true, BY).await.unwrap(), 2);
+        assert!(store.worker_lives("i/1").await.unwrap());
+        let workers = store.workers().await.unwrap();
+        assert!(workers.iter().all(|w| w.state == WorkerState::Draining));
+        assert_eq!(store.drain_workers("nobody", true, BY).await.unwrap(), 0);
+
+        store.remove_worker("i/1").await.unwrap();
+        let gone = store.worker_lives("i/1").await.unwrap_err();
+        assert!(matches!(gone, Error::NotFound { .. }));
+        sqlx::query("UPDATE workers SET seen_at = seen_at - 60001")
+            .execute(&store.pool)
+            .await
+            .unwrap();
+        let workers = store.workers().await.unwrap();
+        assert_eq!(workers[0].state, WorkerState::Lost);
+        assert!(workers[0].silent_seconds > 60.0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_lease_has_one_holder_at_a_time() {
+    on_both(async |store| {
+        let lease = async |holder, ms| store.lease("curations", holder, ms).await.unwrap();
+        assert!(lease("a", 60_000).await);
+        assert!(!lease("b", 60_000).await);
+        assert!(store.lease("preflights", "b", 60_000).await.unwrap());
+        assert!(lease("a", -1).await, "its holder renews it");
+        assert!(lease("b", 60_000).await, "it had expired");
+        assert!(!lease("a", 60_000).await);
+        store.end_lease("curations", "a").await.unwrap();
+        assert!(!lease("a", 60_000).await, "only its holder ends it");
+        store.end_lease("curations", "b").await.unwrap();
+        assert!(lease("a", 60_000).await);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn spending_of_all_workers_adds_up() {
+    on_both(async |store| {
+        let id = run(&store, &[("a", 3.0)]).await;
+        let more = |requests| Spending {
+            tokens: 10 * requests,
+            requests,
+            micro_usd: 3 * requests,
+        };
+        assert_eq!(store.spend(&id, more(0)).await.unwrap(), more(0));
+        let workers = (0..8).map(|_| {
+            let (store, id) = (store.clone(), id.clone());
+            tokio::spawn(async move {
+                for _ in 0..5 {
+                    store.spend(&id, more(1)).await.unwrap();
+                }
+            })
+        });
+        for worker in workers.collect::<Vec<_>>() {
+            worker.await.unwrap();
+        }
+        assert_eq!(store.spend(&id, more(0)).await.unwrap(), more(40));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn events_live_for_a_while() {
+    on_both(async |store| {
+        let events: Vec<(String, String)> = (0..250)
+            .map(|n| (format!("run{}", n % 2), n.to_string()))
+            .collect();
+        let before = store.now().await.unwrap();
+        store.put_events(&events).await.unwrap();
+        let found = store.events_since(before).await.unwrap();
+        let found: Vec<(String, String)> = found.into_iter().map(|e| (e.run_id, e.what)).collect();
+        assert_eq!(found, events);
+        let after = store.now().await.unwrap() + 1;
+        assert_eq!(store.remove_events_before(after).await.unwrap(), 250);
+        assert_eq!(store.events_since(before).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_worker_takes_no_database_of_another_schema() {
+    on_both_urls(async |url| {
+        let store = Store::open(&url).await.unwrap();
+        store.ensure_own_schema().await.unwrap();
+        let newer =
+            "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+                     SELECT version + 1, 'later', success, checksum, 0 FROM _sqlx_migrations
+                     ORDER BY version DESC LIMIT 1";
+        sqlx::query(newer).execute(&store.pool).await.unwrap();
+        let error = store.ensure_own_schema().await.unwrap_err().to_string();
+        assert!(
+            error.contains("install the server's version here"),
+            "{error}"
+        );
+        store.pool.close().await;
+        let opened = Store::open_migrated(&url).await;
+        assert!(matches!(opened, Err(Error::Conflict(_))));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_queue_is_counted() {
+    on_both(async |store| {
+        let id = run(&store, &[("a", 3.0), ("b", 2.0), ("c", 1.0)]).await;
+        store.claim("w/1", 60_000).await.unwrap().unwrap();
+        let state = store.queue_state().await.unwrap();
+        assert_eq!((state.queued, state.running, state.blocked), (2, 1, 0));
+        assert!((0.0..60.0).contains(&state.oldest_seconds));
+        store.cancel_run(&id, BY).await.unwrap();
+        let state = store.queue_state().await.unwrap();
+        assert_eq!((state.queued, state.running), (0, 1));
+        assert_eq!(store.steps_done().await.unwrap(), []);
+    })
+    .await;
+}

@@ -1,0 +1,86 @@
+//! The configuration of `work`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use clap::Args;
+use swe_ci_engine::WorkerConfig;
+
+use super::GlobalOptions;
+use super::serve::{YesNo, default_workers};
+
+/// Options of `work`.
+#[derive(Debug, Clone, Args)]
+#[command(mut_args(|arg| arg.hide_env_values(true)))]
+pub struct WorkOptions {
+    /// Evolutions to run at the same time, 1 to 256; half the processors when
+    /// absent
+    #[arg(
+        long,
+        env = "SWE_CI_SLOTS",
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=256)
+    )]
+    slots: Option<u16>,
+
+    /// Name of this worker, for people; the host's when absent
+    #[arg(
+        long,
+        env = "SWE_CI_WORKER_NAME",
+        value_name = "NAME",
+        default_value = ""
+    )]
+    name: String,
+
+    /// What is special about this worker, such as `arch=amd64,pool=big`
+    #[arg(long, env = "SWE_CI_LABELS", value_name = "KEY=VALUE,…", value_delimiter = ',', value_parser = label)]
+    labels: Vec<(String, String)>,
+
+    /// After SIGTERM, how long steps under way may go on, in seconds; then they
+    /// are put back for other workers
+    #[arg(
+        long,
+        env = "SWE_CI_GRACE",
+        value_name = "SECONDS",
+        default_value_t = 60
+    )]
+    grace: u64,
+
+    /// End as soon as nothing is queued
+    #[arg(long)]
+    until_idle: bool,
+
+    /// Whether to measure the code style of evolutions as they end
+    #[arg(long, env = "SWE_CI_CODE_STYLE", value_name = "YES|NO", value_enum, default_value_t = YesNo::Yes)]
+    code_style: YesNo,
+}
+
+impl WorkOptions {
+    pub fn until_idle(&self) -> bool {
+        self.until_idle
+    }
+
+    /// # Errors
+    /// A text that names the invalid variable.
+    pub fn engine(&self, global: &GlobalOptions) -> Result<swe_ci_engine::Config, String> {
+        let slots = self.slots.map_or_else(default_workers, usize::from);
+        let labels: BTreeMap<String, String> = self.labels.iter().cloned().collect();
+        Ok(swe_ci_engine::Config {
+            worker: Some(WorkerConfig {
+                name: self.name.clone(),
+                labels,
+                grace: Duration::from_secs(self.grace),
+                until_idle: self.until_idle,
+            }),
+            measure_style: self.code_style == YesNo::Yes,
+            ..global.engine(slots.max(1))?
+        })
+    }
+}
+
+fn label(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err(format!("`{text}` is no label; write KEY=VALUE")),
+    }
+}
