@@ -140,15 +140,20 @@ check_swarm() {
 }
 
 stop_nodes() {
-    local node namespace
-    for node in $(started_nodes); do
-        # Services would come back while their containers are removed.
-        engine_of "$node" swarm leave --force >/dev/null 2>&1 || true
-        engine_of "$node" ps --all --quiet 2>/dev/null | xargs -r docker --host "$(node_engine "$node")" rm --force --volumes >/dev/null 2>&1 || true
-        end "$node/engine"
-        namespace=$(node_namespace "$node")
-        ip netns pids "$namespace" 2>/dev/null | xargs -r kill -KILL || true
-        ip netns delete "$namespace" 2>/dev/null || true
-    done
+    local node
+    for node in $(started_nodes); do stop_node "$node" & done
+    wait
     rmdir "$NODE_SEES" 2>/dev/null || true
+}
+
+stop_node() {
+    local namespace
+    namespace=$(node_namespace "$1")
+    # Services would come back while their containers are removed.
+    engine_of "$1" swarm leave --force >/dev/null 2>&1 || true
+    engine_of "$1" ps --all --quiet 2>/dev/null |
+        xargs -r docker --host "$(node_engine "$1")" rm --force --volumes >/dev/null 2>&1 || true
+    end "$1/engine"
+    ip netns pids "$namespace" 2>/dev/null | xargs -r kill -KILL || true
+    ip netns delete "$namespace" 2>/dev/null || true
 }

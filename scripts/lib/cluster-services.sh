@@ -169,6 +169,6 @@ END
 
 stop_services() {
     end registry
-    end store
+    end store KILL # it would wait half a minute for readers
     end postgres INT # "fast": drops its clients
 }
