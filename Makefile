@@ -14,7 +14,7 @@ HYDRATE := --package swe-ci-islands --lib --no-default-features --features hydra
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-server build-site run test e2e test-harnesses cheats pictures bench fuzz lint lint-texts fmt release clean clean-docker
+.PHONY: help setup build build-server build-site run test e2e test-harnesses cheats pictures bench fuzz lint lint-texts fmt release image cluster clean clean-docker
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -69,7 +69,7 @@ lint: lint-texts ## Check formatting, clippy (native and browser), shell scripts
 
 lint-texts: ## The part of lint that compiles nothing
 	cargo fmt --all --check
-	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run scripts/*.sh scripts/lib/*.sh; fi
+	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run scripts/*.sh scripts/lib/*.sh deploy/*.sh deploy/slurm/*.sbatch; fi
 	@if command -v cargo-deny >/dev/null; then cargo deny check bans licenses sources; fi
 
 fmt: ## Format the code
@@ -80,6 +80,12 @@ release: ## Build the small, fast binary and site into dist/
 	@cargo run --quiet --package xtask -- site --release --out dist/site
 	@cargo build --release --package swe-ci
 	@install -D $(TARGET)/release/swe-ci dist/swe-ci
+
+image: ## Build the image of server and worker from dist/ (IMAGE)
+	@scripts/image.sh $(IMAGE)
+
+cluster: ## Start database, store, registry and three nodes on this machine (scripts/cluster.sh down)
+	@scripts/cluster.sh up
 
 clean: ## Remove everything built (data/ stays)
 	@cargo clean
