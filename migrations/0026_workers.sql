@@ -1,8 +1,7 @@
 -- How often an evolution was claimed: a fencing number. It is part of the names
 -- of artifacts, so that a worker that comes back late overwrites none.
 ALTER TABLE evolutions ADD COLUMN claim BIGINT NOT NULL DEFAULT 0;
-CREATE INDEX evolutions_queue ON evolutions (expected_seconds DESC, queued_at, id)
-    WHERE progress IN ('queued', 'running');
+CREATE INDEX evolutions_queue ON evolutions (expected_seconds DESC, queued_at, id) WHERE progress IN ('queued', 'running');
 
 -- Processes that execute evolutions. Times are the database's.
 CREATE TABLE workers (

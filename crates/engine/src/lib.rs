@@ -25,14 +25,14 @@ pub mod testing;
 
 use std::ops::Deref;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use futures::Stream;
 use swe_ci_views::account::Actor;
-use swe_ci_views::event::{RunEvent, What};
-use tokio::sync::mpsc;
+use swe_ci_views::event::RunEvent;
+use tokio::sync::Mutex;
 
 pub use api::accounts::{Admission, FollowedInvitation};
 pub use api::downloads::Pieces;
@@ -71,6 +71,7 @@ use notifications::dispatcher::{NotificationDispatcher, Pace};
 use swe_ci_base::{as_u32, clock, files};
 use swe_ci_dataset::TaskFolders;
 use swe_ci_gateway::{Gateway, Ledgers};
+use swe_ci_runner::event_relay::Outbox;
 use swe_ci_runner::events::Events;
 use swe_ci_runner::harness::{Harnesses, Layers};
 use swe_ci_runner::provider_keys::Keys;
@@ -79,8 +80,6 @@ use swe_ci_sandbox::images::Images;
 use swe_ci_sandbox::{Docker, Instance, Sandbox};
 use swe_ci_store::Store;
 use swe_ci_store::artifacts::Artifacts;
-
-type Outbox = mpsc::Receiver<(String, What)>;
 
 pub type RunEvents = Pin<Box<dyn Stream<Item = RunEvent> + Send>>;
 
@@ -111,7 +110,7 @@ pub struct Parts {
     folders: TaskFolders,
     events: Events,
     /// What a worker has to tell the readers of runs.
-    outbox: Mutex<Option<Outbox>>,
+    outbox: Option<Mutex<Outbox>>,
     harnesses: Harnesses,
     gateway: Gateway,
     ledgers: Ledgers,
@@ -192,7 +191,7 @@ impl Engine {
                 image_cache,
                 folders,
                 events,
-                outbox: Mutex::new(outbox),
+                outbox: outbox.map(|events| Mutex::new(Outbox::new(events))),
                 harnesses: Harnesses::new(data.join("harnesses"), layers, network),
                 gateway: Gateway::new(data.join("gateway"))?,
                 ledgers: Ledgers::default(),

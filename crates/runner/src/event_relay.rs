@@ -21,24 +21,43 @@ const OVERLAP_MS: i64 = 10_000;
 const KEPT_MS: i64 = 5 * 60_000;
 const CLEAN_UP: Duration = Duration::from_mins(1);
 
-/// Stores what comes out of an outbox, in batches.
-pub async fn send(store: &Store, mut outbox: mpsc::Receiver<(String, What)>) {
-    const MOST: usize = 500;
-    let mut batch = Vec::new();
-    while outbox.recv_many(&mut batch, MOST).await > 0 {
-        if let Err(error) = send_batch(store, &mut batch).await {
-            tracing::warn!("readers of runs miss events: {error:#}");
-        }
-        tokio::time::sleep(COLLECT).await;
-    }
+/// The events that a worker has to tell servers.
+#[derive(Debug)]
+pub struct Outbox {
+    events: mpsc::Receiver<(String, What)>,
+    /// Taken out of the channel, and not stored yet.
+    batch: Vec<(String, String)>,
 }
 
-async fn send_batch(store: &Store, batch: &mut Vec<(String, What)>) -> anyhow::Result<()> {
-    let mut rows = Vec::with_capacity(batch.len());
-    for (run_id, what) in batch.drain(..) {
-        rows.push((run_id, serde_json::to_string(&what)?));
+impl Outbox {
+    pub fn new(events: mpsc::Receiver<(String, What)>) -> Self {
+        Self {
+            events,
+            batch: Vec::new(),
+        }
     }
-    Ok(store.put_events(&rows).await?)
+
+    /// Stores events in batches, for ever.
+    pub async fn send(&mut self, store: &Store) -> Infallible {
+        loop {
+            self.send_pending(store).await;
+            tokio::time::sleep(COLLECT).await;
+        }
+    }
+
+    /// Stores the events that there are.
+    pub async fn send_pending(&mut self, store: &Store) {
+        while let Ok((run_id, what)) = self.events.try_recv() {
+            match serde_json::to_string(&what) {
+                Ok(what) => self.batch.push((run_id, what)),
+                Err(error) => tracing::warn!("an event is not told: {error}"),
+            }
+        }
+        if let Err(error) = store.put_events(&self.batch).await {
+            tracing::warn!("readers of runs miss events: {error}");
+        }
+        self.batch.clear();
+    }
 }
 
 /// Publishes the events of all workers in this process.

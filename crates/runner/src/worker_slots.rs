@@ -76,7 +76,7 @@ async fn work_slot(evolver: &Evolver, worker: &str, signals: &WorkSignals) {
                     idle(stop).await;
                 }
             }
-            Ok(None) if signals.until_idle => return,
+            Ok(None) if signals.until_idle && !awaited_preflight(evolver).await => return,
             Ok(None) => idle(stop).await,
             Err(error) => {
                 tracing::error!("cannot claim work: {:#}", anyhow::Error::new(error));
@@ -84,6 +84,11 @@ async fn work_slot(evolver: &Evolver, worker: &str, signals: &WorkSignals) {
             }
         }
     }
+}
+
+/// Whether a run will have something to claim soon.
+async fn awaited_preflight(evolver: &Evolver) -> bool {
+    !matches!(evolver.store.next_preflight().await, Ok(None))
 }
 
 async fn idle(stop: &CancellationToken) {

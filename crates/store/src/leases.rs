@@ -21,6 +21,14 @@ impl Store {
         Ok(held == 1)
     }
 
+    /// Ends the leases of holders whose names start with `prefix`.
+    pub async fn end_leases(&self, prefix: &str) -> Result<()> {
+        query("DELETE FROM leases WHERE substr(holder, 1, length($1)) = $1")
+            .with(prefix)
+            .run(&self.pool)
+            .await
+    }
+
     pub async fn end_lease(&self, name: &str, holder: &str) -> Result<()> {
         query("DELETE FROM leases WHERE name = $1 AND holder = $2")
             .with((name, holder))

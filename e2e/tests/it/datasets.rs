@@ -85,6 +85,10 @@ async fn a_plan_leads_to_a_split() {
     wrong.extend(looked_at(&browser, "datasets").await);
     open(&browser, &product, "/disk").await;
     wrong.extend(looked_at(&browser, "disk").await);
+    open(&browser, &product, "/workers").await;
+    let text = browser.text("main").await;
+    assert!(text.contains("working"), "{text}");
+    wrong.extend(looked_at(&browser, "workers").await);
     // The images were used just now, so all of them stay.
     open(&browser, &product, "/disk?keep=0B").await;
     let text = browser.text("main").await;

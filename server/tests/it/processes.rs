@@ -174,7 +174,7 @@ fn two_servers_on_one_data_folder() {
     assert_eq!(servers[late].exit_code(), Some(1));
     let message = servers[late].wait_for("error: ");
     assert!(
-        message.contains("another swe-ci server works on the data folder"),
+        message.contains("another swe-ci process works on the data folder"),
         "{message}"
     );
     servers[late].wait_for("--workers 0");

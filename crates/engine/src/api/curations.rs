@@ -1,5 +1,7 @@
 //! Curations: submitting, listing, cancelling.
 
+use std::time::Duration;
+
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_sandbox::{Sandbox, SweepScope};
@@ -12,9 +14,12 @@ use swe_ci_views::curation::{
 use swe_ci_curation::{Curations, Origin, Plan, Settings};
 use tokio_util::sync::CancellationToken;
 
+use crate::api::worker::CURATIONS;
 use crate::{Engine, Say, as_u32};
 
 const MAX_CANDIDATES: usize = 500;
+/// How often a command looks whether it may carry out a curation.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 impl Engine {
     /// Queues a plan; a working server executes it. Returns its id.
@@ -111,9 +116,32 @@ impl Engine {
         stop: &CancellationToken,
     ) -> Result<CurationState> {
         self.require(AccountRole::Admin)?;
+        let holder = format!("{}/{}", self.instance, uuid::Uuid::now_v7().simple());
+        let mut reported = false;
+        while !stop.is_cancelled() && !self.take_lease(CURATIONS, &holder).await? {
+            let state = self.store.curation(id).await?.state;
+            if state.is_over() {
+                return Ok(state);
+            }
+            if !reported {
+                say("a worker carries it out; `/datasets` shows its progress".into());
+                reported = true;
+            }
+            stop.run_until_cancelled(tokio::time::sleep(POLL_INTERVAL))
+                .await;
+        }
         let (settings, sandbox) = (self.curation_settings(), self.sandbox());
         let curations = self.carried_out_with(&settings, &*sandbox);
-        let ended = curations.finish(id, say, stop).await;
+        let held = stop.child_token();
+        let (ended, ()) = tokio::join!(
+            async {
+                let ended = curations.finish(id, say, &held).await;
+                held.cancel();
+                ended
+            },
+            self.keep_lease(CURATIONS, &holder, &held)
+        );
+        self.store.end_lease(CURATIONS, &holder).await?;
         if stop.is_cancelled()
             && let Err(error) = self.docker.sweep(SweepScope::ByAnyone).await
         {

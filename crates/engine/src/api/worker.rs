@@ -1,7 +1,6 @@
 //! The worker: carries out everything that is queued on a data folder.
 
 use std::convert::Infallible;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use swe_ci_base::error::{Error, Result};
@@ -27,6 +26,9 @@ const CONTAINER_WAIT: Duration = Duration::from_secs(5);
 /// How long a lease on work that one process does lasts, and how often it is
 /// renewed.
 const LEASE_MS: i64 = 60_000;
+/// Names of such work.
+pub(crate) const CURATIONS: &str = "curations";
+const PREFLIGHTS: &str = "preflights";
 const LEASE_RENEWAL: Duration = Duration::from_secs(10);
 
 impl Engine {
@@ -64,10 +66,10 @@ impl Engine {
                         signals.drain.cancel();
                         signals.stop.cancel();
                     },
-                    self.hold_lease("preflights", &id, &signals.drain, |stop| async move {
+                    self.hold_lease(PREFLIGHTS, &id, &signals.drain, |stop| async move {
                         self.run_preflights(&stop).await;
                     }),
-                    self.hold_lease("curations", &id, &signals.drain, |stop| {
+                    self.hold_lease(CURATIONS, &id, &signals.drain, |stop| {
                         Box::pin(async move { self.curate_queued(&stop).await })
                     }),
                     Box::pin(async {
@@ -84,6 +86,9 @@ impl Engine {
             never = host_load::publish(&self.events, &self.ledgers, &self.config.data) => match never {},
             never = self.send_events() => match never {},
         };
+        if let Some(outbox) = &self.outbox {
+            outbox.lock().await.send_pending(&self.store).await;
+        }
         self.store.remove_worker(&id).await?;
         evolver.pending_containers.close();
         let _ = tokio::time::timeout(CONTAINER_WAIT, evolver.pending_containers.wait()).await;
@@ -105,7 +110,9 @@ impl Engine {
     async fn remove_remains(&self) -> Result<()> {
         // No other process works here: every lease of this installation is
         // stale.
-        let released = self.store.release(&format!("{}/", self.instance)).await?;
+        let mine = format!("{}/", self.instance);
+        let released = self.store.release(&mine).await?;
+        self.store.end_leases(&mine).await?;
         self.gateway.sweep()?;
         match self.docker.sweep(SweepScope::ByOthers).await {
             Ok(swept) if swept + released as usize > 0 => {
@@ -164,7 +171,7 @@ impl Engine {
         work: impl Fn(CancellationToken) -> F,
     ) {
         while !stop.is_cancelled() {
-            match self.store.lease(name, holder, LEASE_MS).await {
+            match self.take_lease(name, holder).await {
                 Ok(true) => {
                     let stop = stop.child_token();
                     tokio::join!(
@@ -186,8 +193,13 @@ impl Engine {
         }
     }
 
-    /// Renews a lease until `work`, and stops that when it is lost.
-    async fn keep_lease(&self, name: &str, holder: &str, work: &CancellationToken) {
+    pub(crate) async fn take_lease(&self, name: &str, holder: &str) -> Result<bool> {
+        self.store.lease(name, holder, LEASE_MS).await
+    }
+
+    /// Renews a lease until `work` is cancelled, and cancels it when the lease is
+    /// lost.
+    pub(crate) async fn keep_lease(&self, name: &str, holder: &str, work: &CancellationToken) {
         let mut renewed = Instant::now();
         while work
             .run_until_cancelled(tokio::time::sleep(LEASE_RENEWAL))
@@ -195,7 +207,7 @@ impl Engine {
             .is_some()
         {
             let sent = Instant::now();
-            let lost = match self.store.lease(name, holder, LEASE_MS).await {
+            let lost = match self.take_lease(name, holder).await {
                 Ok(true) => {
                     renewed = sent;
                     false
@@ -211,15 +223,10 @@ impl Engine {
     }
 
     async fn send_events(&self) -> Infallible {
-        let outbox = self
-            .outbox
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(outbox) = outbox {
-            event_relay::send(&self.store, outbox).await;
+        match &self.outbox {
+            Some(outbox) => outbox.lock().await.send(&self.store).await,
+            None => std::future::pending().await,
         }
-        std::future::pending().await
     }
 }
 

@@ -360,7 +360,7 @@ async fn two_workers_on_one_folder_are_refused() {
     }
     let error = workers.join_next().await.unwrap().unwrap().unwrap_err();
     assert!(
-        error.to_string().contains("another swe-ci server"),
+        error.to_string().contains("another swe-ci process"),
         "{error}"
     );
     stop.cancel();

@@ -23,3 +23,4 @@ mod secrets;
 mod steering;
 mod style;
 mod verify;
+mod workers;

@@ -55,7 +55,7 @@ async fn a_paused_run_is_not_claimed() {
         assert_eq!(summary.progress, Progress::Running);
         steer(&store, &paused, |s| s.paused = false).await.unwrap();
         let again = store.claim("w/1", 60_000).await.unwrap().unwrap();
-        assert_eq!(again, held);
+        assert_eq!(again.evolution_id, held.evolution_id);
         assert_eq!(
             audited_actions(&store, &paused).await,
             ["run.pause", "run.resume"]

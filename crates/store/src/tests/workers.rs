@@ -67,6 +67,10 @@ async fn a_lease_has_one_holder_at_a_time() {
         assert!(!lease("a", 60_000).await, "only its holder ends it");
         store.end_lease("curations", "b").await.unwrap();
         assert!(lease("a", 60_000).await);
+        store.end_leases("x").await.unwrap();
+        assert!(!lease("b", 60_000).await);
+        store.end_leases("a").await.unwrap();
+        assert!(lease("b", 60_000).await, "its holder is known to be dead");
     })
     .await;
 }
