@@ -9,7 +9,7 @@ use swe_ci_core::task::TaskId;
 swe_ci_core::named! {
     pub enum WorkerState {
         Working = "working",
-        /// It ends the steps under way and claims nothing more.
+        /// It claims nothing more; what it works on goes on.
         Draining = "draining",
         /// It has sent no heartbeat for a minute. Others take over what it held.
         Lost = "lost",

@@ -13,7 +13,7 @@ held as soon as its lease ends.
 
 Examples:
   swe-ci workers
-  swe-ci workers drain node-7      claim nothing more there; steps under way end
+  swe-ci workers drain node-7      claim nothing more there; what is under way goes on
   swe-ci workers resume node-7";
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! The worker: carries out everything that is queued on a data folder.
 
 use std::convert::Infallible;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use swe_ci_base::error::{Error, Result};
@@ -58,7 +59,9 @@ impl Engine {
             until_idle: self.config.worker.as_ref().is_some_and(|w| w.until_idle),
             ..WorkSignals::default()
         };
-        let ended = tokio::select! {
+        // Also cancelled when the database gets another schema.
+        let (leaving, outdated) = (shutdown.child_token(), OnceLock::new());
+        tokio::select! {
             () = Box::pin(async {
                 tokio::join!(
                     async {
@@ -78,14 +81,14 @@ impl Engine {
                         }
                     }),
                 );
-            }) => Ok(()),
-            ended = self.report_life(&id, &signals) => ended,
-            never = self.stop_in_time(&shutdown, &signals) => match never {},
+            }) => {}
+            never = self.report_life(&id, &signals, &leaving, &outdated) => match never {},
+            never = self.stop_in_time(&leaving, &signals) => match never {},
             never = sweep_late(&self.docker) => match never {},
             never = self.enforce_quota() => match never {},
             never = host_load::publish(&self.events, &self.ledgers, &self.config.data) => match never {},
             never = self.send_events() => match never {},
-        };
+        }
         if let Some(outbox) = &self.outbox {
             outbox.lock().await.send_pending(&self.store).await;
         }
@@ -95,7 +98,7 @@ impl Engine {
         if let Err(error) = self.docker.sweep(SweepScope::ByAnyone).await {
             tracing::debug!("containers not removed at shutdown: {error}");
         }
-        ended
+        outdated.into_inner().map_or(Ok(()), Err)
     }
 
     /// What a server does whoever works: notifies the owners of runs, and
@@ -145,12 +148,8 @@ impl Engine {
 
     /// Turns a request to stop into signals: steps under way may go on for a
     /// while, if this is a worker beside a server.
-    async fn stop_in_time(
-        &self,
-        shutdown: &CancellationToken,
-        signals: &WorkSignals,
-    ) -> Infallible {
-        shutdown.cancelled().await;
+    async fn stop_in_time(&self, leaving: &CancellationToken, signals: &WorkSignals) -> Infallible {
+        leaving.cancelled().await;
         signals.drain.cancel();
         if let Some(worker) = &self.config.worker {
             let seconds = worker.grace.as_secs();

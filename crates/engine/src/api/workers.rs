@@ -1,6 +1,8 @@
 //! The workers of an installation: announced, told to drain, shown; and what
 //! monitoring sees of the queue.
 
+use std::convert::Infallible;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -11,6 +13,7 @@ use swe_ci_store::{NewWorker, QueueState, StepsDone};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::view::TaskState;
 use swe_ci_views::workers::WorkerView;
+use tokio_util::sync::CancellationToken;
 
 use crate::{Engine, Say};
 
@@ -33,7 +36,7 @@ impl Engine {
     }
 
     /// Has the workers of this id or name claim nothing more, or claim again;
-    /// for administrators. Steps under way end.
+    /// for administrators. What is under way goes on.
     ///
     /// # Errors
     /// [`Error::NotFound`] when there is no such worker.
@@ -102,21 +105,32 @@ impl Engine {
         self.store.put_worker(&new).await
     }
 
-    /// Says that this worker lives, and hears whether it is to drain. Returns
-    /// only when the database got another schema.
-    pub(crate) async fn report_life(&self, id: &str, signals: &WorkSignals) -> Result<()> {
+    /// Says that this worker lives, and hears whether it is to drain. When the
+    /// database got another schema, the worker leaves for that reason.
+    pub(crate) async fn report_life(
+        &self,
+        id: &str,
+        signals: &WorkSignals,
+        leaving: &CancellationToken,
+        outdated: &OnceLock<Error>,
+    ) -> Infallible {
         loop {
             tokio::time::sleep(HEARTBEAT).await;
             match self.store.worker_lives(id).await {
                 Ok(drain) => signals.hold.store(drain, Ordering::Relaxed),
                 // Nobody heard of it for a week.
-                Err(Error::NotFound { .. }) => self.announce_worker(id).await?,
+                Err(Error::NotFound { .. }) => {
+                    let announced = self.announce_worker(id).await;
+                    announced.unwrap_or_else(|error| tracing::warn!("not listed: {error}"));
+                }
                 Err(error) => tracing::warn!("the worker's heartbeat failed: {error}"),
             }
-            if let Err(other @ Error::Conflict(_)) = self.store.ensure_own_schema().await {
-                signals.drain.cancel();
-                signals.stop.cancel();
-                return Err(other);
+            if outdated.get().is_none()
+                && let Err(other @ Error::Conflict(_)) = self.store.ensure_own_schema().await
+            {
+                tracing::warn!("{other}");
+                let _ = outdated.set(other);
+                leaving.cancel();
             }
         }
     }
