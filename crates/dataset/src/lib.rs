@@ -79,7 +79,7 @@ impl TaskFolders {
         let (parent, old) = (self.root.join(id.as_str()), archive.clone());
         blocking(move || {
             std::fs::create_dir_all(parent)?;
-            // What a killed process left.
+            // A killed process may have left one.
             Ok(
                 std::fs::remove_file(old).or_else(|error| match error.kind() {
                     std::io::ErrorKind::NotFound => Ok(()),

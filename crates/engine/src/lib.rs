@@ -109,7 +109,7 @@ pub struct Parts {
     image_cache: ImageCache,
     folders: TaskFolders,
     events: Events,
-    /// What a worker has to tell the readers of runs.
+    /// Events of this worker, for the readers of runs; a server has none.
     outbox: Option<Mutex<Outbox>>,
     harnesses: Harnesses,
     gateway: Gateway,

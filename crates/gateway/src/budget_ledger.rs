@@ -49,7 +49,7 @@ impl Ledgers {
     }
 }
 
-/// What requests took.
+/// The tokens, requests and money that requests took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
     pub tokens: u64,
@@ -65,7 +65,7 @@ impl AddAssign for Spent {
     }
 }
 
-/// What all processes spent on a run.
+/// The account of a run, to which all processes add.
 #[async_trait]
 pub trait SharedAccount: Debug + Send + Sync {
     /// Adds what requests of this process took; returns the sum of all
@@ -326,8 +326,8 @@ mod tests {
         assert_eq!(Some(ledger.spent().await), ledger.reached());
     }
 
-    /// What another process spends counts from the next settlement on; what an
-    /// account cannot be told now, it is told later.
+    /// The spending of another process counts from the next settlement on. While
+    /// the account is away, a process keeps what it has to tell.
     #[tokio::test]
     async fn processes_share_an_account() {
         #[derive(Debug, Default, Clone)]

@@ -1,4 +1,4 @@
-//! What the requests of a run took so far, over all workers.
+//! The spending of a run: the sum of all its requests, over all workers.
 
 use sqlx::any::AnyRow;
 use swe_ci_base::error::Result;

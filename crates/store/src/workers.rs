@@ -82,6 +82,9 @@ impl Store {
             .with((which, drain))
             .changed(&mut *tx)
             .await?;
+        if found == 0 {
+            return Ok(0);
+        }
         let action = if drain {
             "worker.drain"
         } else {

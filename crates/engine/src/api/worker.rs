@@ -27,10 +27,10 @@ const CONTAINER_WAIT: Duration = Duration::from_secs(5);
 /// How long a lease on work that one process does lasts, and how often it is
 /// renewed.
 const LEASE_MS: i64 = 60_000;
+const LEASE_RENEWAL: Duration = Duration::from_secs(10);
 /// Names of such work.
 pub(crate) const CURATIONS: &str = "curations";
 const PREFLIGHTS: &str = "preflights";
-const LEASE_RENEWAL: Duration = Duration::from_secs(10);
 
 impl Engine {
     /// Removes the remains of a killed process, then runs queued evolutions until
@@ -51,7 +51,7 @@ impl Engine {
             ))
         })?;
         self.remove_remains().await?;
-        // The data folder's id: a process that took its place has another lock.
+        // Begins with the id of the data folder, by which a successor finds it.
         let id = format!("{}/{}", self.instance, uuid::Uuid::now_v7().simple());
         self.announce_worker(&id).await?;
         let evolver = self.evolver();
@@ -101,8 +101,8 @@ impl Engine {
         outdated.into_inner().map_or(Ok(()), Err)
     }
 
-    /// What a server does whoever works: notifies the owners of runs, and
-    /// publishes what workers tell of them.
+    /// Notifies the owners of runs, and publishes what workers tell of them. A
+    /// server does this whoever works.
     pub async fn attend(&self, shutdown: &CancellationToken) {
         tokio::select! {
             () = self.dispatcher.work(shutdown) => {}
