@@ -14,10 +14,10 @@ HYDRATE := --package swe-ci-islands --lib --no-default-features --features hydra
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-server build-site run test e2e test-harnesses cheats pictures bench fuzz lint lint-texts fmt release image cluster clean clean-docker
+.PHONY: help setup build build-server build-site run test e2e test-harnesses test-cluster test-kubernetes cheats pictures bench fuzz lint lint-texts fmt release dist test-dist image cluster kubernetes clean clean-docker
 
 help: ## List these commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## Look for what running needs (Rust target, Docker, base image) and install what is missing
 	@scripts/setup.sh
@@ -47,6 +47,14 @@ test-harnesses: ## Only real agent programs on a real task, also those that CI l
 	@scripts/setup.sh build docker image
 	@cargo test $(NATIVE) --test it programs:: -- --include-ignored
 
+test-cluster: ## Only workers on three nodes: kill, cut off and drain them, and what they share (CASES)
+	@scripts/setup.sh build docker image postgres
+	@$(MAKE) --no-print-directory build
+	@scripts/test-cluster.sh $(CASES)
+
+test-kubernetes: ## Only the Helm chart on a real Kubernetes, with faults, which CI leaves out (needs dist/ of `make release`)
+	@exec scripts/test-kubernetes.sh
+
 pictures: build ## Take the README's pictures of the site anew
 	@cargo test $(NATIVE) --test it the_readme
 	@cp $(TARGET)/readme/*.png docs/pictures/
@@ -69,7 +77,7 @@ lint: lint-texts ## Check formatting, clippy (native and browser), shell scripts
 
 lint-texts: ## The part of lint that compiles nothing
 	cargo fmt --all --check
-	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run scripts/*.sh scripts/lib/*.sh deploy/*.sh deploy/slurm/*.sbatch; fi
+	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run scripts/*.sh scripts/lib/*.sh deploy/*.sh deploy/gate/*.sh deploy/slurm/*.sbatch packaging/deb/p*; fi
 	@if command -v cargo-deny >/dev/null; then cargo deny check bans licenses sources; fi
 
 fmt: ## Format the code
@@ -81,11 +89,22 @@ release: ## Build the small, fast binary and site into dist/
 	@cargo build --release --package swe-ci
 	@install -D $(TARGET)/release/swe-ci dist/swe-ci
 
+dist: ## Make the packages of a release in dist/packages: archive, wheel, .deb, bills of materials, licences
+	@scripts/setup.sh build dist
+	@cargo run --quiet --package xtask -- site --release --out dist/site
+	@scripts/dist.sh
+
+test-dist: ## Install each of those packages afresh and try it (needs dist/ of `make dist`)
+	@scripts/test-dist.sh
+
 image: ## Build the image of server and worker from dist/ (IMAGE)
 	@scripts/image.sh $(IMAGE)
 
 cluster: ## Start database, store, registry and three nodes on this machine (scripts/cluster.sh down)
 	@scripts/cluster.sh up
+
+kubernetes: ## The same with Kubernetes on the nodes, built from source the first time (scripts/kubernetes.sh down)
+	@scripts/kubernetes.sh up
 
 clean: ## Remove everything built (data/ stays)
 	@cargo clean

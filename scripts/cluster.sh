@@ -7,6 +7,10 @@
 #   scripts/cluster.sh env                print that again
 #   scripts/cluster.sh check              try store, registry, database and Swarm
 #   scripts/cluster.sh on NODE COMMAND…   run a command as on that node
+#   scripts/cluster.sh kill WHAT          kill -9 of postgres, store, registry or a node's engine
+#   scripts/cluster.sh start WHAT         start it again, with the data it left
+#   scripts/cluster.sh cut NODE           take the cable out of a node
+#   scripts/cluster.sh join NODE          put it back
 #   scripts/cluster.sh down               stop it and remove everything
 #
 #   SWE_CI_CLUSTER         folder; its name is the cluster's  /tmp/swe-ci-cluster
@@ -21,6 +25,8 @@ set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/lib/common.sh
 source "$ROOT/scripts/lib/common.sh"
+# shellcheck source=scripts/lib/cluster-settings.sh
+source "$ROOT/scripts/lib/cluster-settings.sh"
 # shellcheck source=scripts/lib/docker.sh
 source "$ROOT/scripts/lib/docker.sh"
 # shellcheck source=scripts/lib/postgres.sh
@@ -29,19 +35,6 @@ source "$ROOT/scripts/lib/postgres.sh"
 source "$ROOT/scripts/lib/cluster-services.sh"
 # shellcheck source=scripts/lib/cluster-nodes.sh
 source "$ROOT/scripts/lib/cluster-nodes.sh"
-
-CLUSTER=${SWE_CI_CLUSTER:-/tmp/swe-ci-cluster}
-NODES=${SWE_CI_CLUSTER_NODES:-3}
-SUBNET=${SWE_CI_CLUSTER_SUBNET:-10.77.0}
-PORT=${SWE_CI_CLUSTER_PORT:-7030}
-HOST=$SUBNET.1 # this machine, as the nodes see it
-
-is_root || die cluster "Network namespaces and engines need root."
-[[ $CLUSTER =~ ^(/[A-Za-z0-9._-]+)*/[a-z][a-z0-9-]{0,30}$ ]] ||
-    die cluster "SWE_CI_CLUSTER is $CLUSTER: give an absolute path whose last part is at most 31 of a-z, 0-9 and -."
-[[ $NODES =~ ^[1-9]$ ]] || die cluster "SWE_CI_CLUSTER_NODES is $NODES: give 1 to 9."
-[[ $SUBNET =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] ||
-    die cluster "SWE_CI_CLUSTER_SUBNET is $SUBNET: give three bytes, such as 10.77.0."
 
 setup() {
     setup_docker
@@ -100,6 +93,16 @@ down() {
     say cluster "is gone"
 }
 
+# serve PART: starts it on the data it has.
+serve() {
+    case $1 in
+        postgres) serve_postgres ;;
+        store) serve_store ;;
+        registry) serve_registry ;;
+        */engine) serve_engine "${1%/engine}" ;;
+    esac
+}
+
 need_up() { [[ -e $CLUSTER/env ]] || die cluster "is not up: scripts/cluster.sh up"; }
 
 case ${1:-} in
@@ -124,6 +127,42 @@ case ${1:-} in
         (($# > 2)) || die cluster "which node and which command? scripts/cluster.sh on n2 docker ps"
         on_node "$2" "${@:3}"
         ;;
+    kill | start)
+        need_up
+        case ${2:-} in
+            postgres | store | registry) part=$2 ;;
+            n[1-9])
+                need_node "$2"
+                part=$2/engine
+                ;;
+            *) die cluster "what? postgres, store, registry or a node" ;;
+        esac
+        case $1-$part in
+            start-*) serve "$part" ;;
+            # As much of a crash as -9, and its children die with it.
+            kill-postgres) end postgres QUIT ;;
+            kill-*) end "$part" KILL ;;
+        esac
+        ;;
+    cut | join)
+        need_up
+        need_node "${2:-}"
+        state=up
+        if [[ $1 == cut ]]; then state=down; fi
+        ip link set "$(cable "$2")" "$state"
+        ;;
+    replica)
+        need_up
+        start_replica
+        ;;
+    fail-over)
+        need_up
+        fail_over
+        ;;
+    clock)
+        setup_clock
+        clock
+        ;;
     down) down ;;
-    *) die cluster "unknown: ${1:-nothing} (up, env, check, on, down)" ;;
+    *) die cluster "unknown: ${1:-nothing} (up, env, check, on, kill, start, cut, join, replica, fail-over, clock, down)" ;;
 esac

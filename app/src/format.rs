@@ -20,9 +20,20 @@ pub(crate) fn day(rfc3339: &str) -> String {
 }
 
 /// "95 % interval 0.51 to 0.70": screen readers skip brackets.
-pub(crate) fn interval_in_words(Interval { low, high }: Interval, places: usize) -> String {
-    let (low, high) = (decimals(low, places), decimals(high, places));
+pub(crate) fn interval_in_words(interval: Interval, places: usize) -> String {
+    range_in_words(interval, |end| decimals(end, places))
+}
+
+/// "95 % interval $0.40 to $0.60".
+pub(crate) fn range_in_words(interval: Interval, show: impl Fn(f64) -> String) -> String {
+    let [low, high] = [interval.low, interval.high].map(show);
     format!("95 % interval {low} to {high}")
+}
+
+/// "[$0.40, $0.60]".
+pub(crate) fn range(interval: Interval, show: impl Fn(f64) -> String) -> String {
+    let [low, high] = [interval.low, interval.high].map(show);
+    format!("[{low}, {high}]")
 }
 
 /// "0.4 s", "12 s", "3 min 20 s", "2 h 5 min".
@@ -203,6 +214,17 @@ mod tests {
         check(0.514, 0.7, 2, "95 % interval 0.51 to 0.70");
         check(-0.2, -0.001, 2, "95 % interval \u{2212}0.20 to 0.00");
         check(9.75, 12.0, 1, "95 % interval 9.8 to 12.0");
+    }
+
+    #[test]
+    fn intervals_with_units() {
+        let interval = Interval {
+            low: 0.4,
+            high: 12.0,
+        };
+        assert_eq!(range(interval, usd), "[$0.40, $12]");
+        let words = range_in_words(interval, usd);
+        assert_eq!(words, "95 % interval $0.40 to $12");
     }
 
     #[test]

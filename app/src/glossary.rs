@@ -142,6 +142,8 @@ glossary! {
             "Pylint's own score for the source of a version: 10 minus ten times the messages per statement, with errors counted five times; 0 to 10, higher is better. Wins are the solved tasks on which a run's code scores higher than the oracle's."),
         WinRate("win-rate", "win rate",
             "Of the tasks that a run solved and whose code was measured, the share on which its last code scores higher than the oracle's. Equal values are ties, lower ones are losses."),
+        Erosion("erosion", "erosion",
+            "How much harder the code became to work on than the maintainers' own: its cognitive complexity, duplicated lines, lines added per test gained, comments, unused code, broken public names and changed dependencies."),
         ChangedLines("changed-lines", "changed lines",
             "Lines of source added and deleted since the base, tests excluded, compared with those the oracle added and deleted."),
         Convention("convention", "convention",

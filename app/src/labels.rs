@@ -7,7 +7,7 @@ use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{HarnessConfig, Kind, Limits, Progress, RunConfig};
 use swe_ci_core::step::{Ending, StepOutcome};
 use swe_ci_core::usage::{Prices, Usage};
-use swe_ci_views::account::{AccountRole, Visibility};
+use swe_ci_views::account::{AccountRole, TokenScope, Visibility};
 use swe_ci_views::trajectories::{FailureClass, Trouble};
 use swe_ci_views::verification::Mark;
 use swe_ci_views::view::{EvolutionView, IterationView};
@@ -47,6 +47,14 @@ pub(crate) fn role(role: AccountRole) -> &'static str {
         AccountRole::Reader => "reader: views public data",
         AccountRole::Submitter => "submitter: submits runs and steers its own",
         AccountRole::Admin => "admin: steers all runs and manages accounts",
+    }
+}
+
+/// The scope of a token in a menu.
+pub(crate) fn scope(scope: TokenScope) -> &'static str {
+    match scope {
+        TokenScope::Metrics => "metrics: reads /metrics and public data",
+        scope => role(scope.role()),
     }
 }
 

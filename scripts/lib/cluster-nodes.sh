@@ -15,6 +15,12 @@ engine_of() { docker --host "$(node_engine "$1")" "${@:2}"; }
 # Names of interfaces have at most 15 bytes: a few of the cluster's name's digest.
 bridge() { printf 'swe%s' "$(printf '%s' "$CLUSTER" | cksum | cut -c 1-6)"; }
 
+cable() { printf '%s%s' "$(bridge)" "$1"; }
+
+need_node() {
+    [[ -d $CLUSTER/$1/run ]] || die cluster "there is no node $1: $(started_nodes | xargs)"
+}
+
 # The rules let the nodes reach each other, this machine, and what it reaches.
 # Docker has FORWARD drop what it does not know, also inside a bridge.
 rules() {
@@ -62,7 +68,7 @@ start_nodes() {
 start_node() {
     local node=$1 folder=$CLUSTER/$1 namespace cable
     namespace=$(node_namespace "$node")
-    cable=$(bridge)$node
+    cable=$(cable "$node")
     mkdir -p "$folder/run" "$folder/data" "$folder/docker"
     ip netns add "$namespace"
     ip link add "$cable" type veth peer name eth0 netns "$namespace"
@@ -71,6 +77,14 @@ start_node() {
     ip -netns "$namespace" address add "$(node_address "$node")/24" dev eth0
     ip -netns "$namespace" link set eth0 up
     ip -netns "$namespace" route add default via "$HOST"
+    serve_engine "$node"
+}
+
+serve_engine() {
+    local node=$1 folder=$CLUSTER/$1 namespace
+    namespace=$(node_namespace "$node")
+    # Of killed ones: they would take themselves for running.
+    rm -f "$folder/run/docker.pid" "$folder/run/docker/containerd/containerd.pid"
     # Not `ip netns exec`: it mounts /sys anew, and cgroups of version 1 are gone.
     # shellcheck disable=SC2016 # the inner shell's variables
     launch "$node/engine" nsenter --net="/run/netns/$namespace" unshare --mount --uts bash -c '
@@ -79,14 +93,15 @@ start_node() {
         mount --bind "$2/run" /run
         exec dockerd --host unix:///run/docker.sock --data-root "$2/docker" \
             --exec-opt native.cgroupdriver=cgroupfs --insecure-registry "$4"' \
-        node "$node" "$folder" "$NODE_SEES" "$(registry_address)"
+        node "$node" "$folder" "$NODE_SEES" "$SUBNET.0/24"
     await "$node/engine" engine_of "$node" version
 }
 
 # Where a node's engine is, its programs are.
 on_node() {
     local pid=$CLUSTER/$1/engine.pid
-    [[ -e $pid ]] || die cluster "there is no node $1: $(started_nodes | xargs)"
+    need_node "$1"
+    [[ -e $pid ]] || die cluster "$1 has no engine: scripts/cluster.sh start $1"
     exec nsenter --target "$(<"$pid")" --mount --uts --net --wd="$PWD" \
         env --unset=DOCKER_HOST "${@:2}"
 }
@@ -143,7 +158,7 @@ stop_nodes() {
     local node
     for node in $(started_nodes); do stop_node "$node" & done
     wait
-    rmdir "$NODE_SEES" 2>/dev/null || true
+    # NODE_SEES stays: removing it would unmount it in the nodes of another cluster.
 }
 
 stop_node() {

@@ -25,6 +25,15 @@ setup_services() {
     tools_present || with_lock cluster-tools install_tools
 }
 
+# Debian's libfaketime, for LD_PRELOAD.
+clock() { printf '%s\n' /usr/lib/*/faketime/libfaketime.so.1; }
+
+setup_clock() {
+    if [[ -e $(clock) ]]; then return; fi
+    need_leave cluster "libfaketime is missing (Debian: apt install libfaketime)."
+    apt_install libfaketime
+}
+
 # The versions are part of the mark, so that a new one is installed.
 tools_mark() { printf '%s' "$(tools)/.with-$SEAWEEDFS_VERSION-$AWSCLI_VERSION"; }
 tools_present() { [[ -e $(tools_mark) ]]; }
@@ -84,26 +93,73 @@ secret() { (
     openssl rand -hex 16 >"$CLUSTER/$1"
 ); }
 
+postgres_user() { if id postgres >/dev/null 2>&1; then echo postgres; else echo nobody; fi; }
+maintenance_url() { postgres_url | sed 's,/swe_ci$,/postgres,'; }
+
+# as_postgres PROGRAM: a word a line, how to run one of PostgreSQL's as its user,
+# in a folder where that user may be.
+as_postgres() {
+    local user
+    user=$(postgres_user)
+    printf '%s\n' env --chdir="$CLUSTER/postgres" \
+        setpriv --reuid "$user" --regid "$(id -g "$user")" --clear-groups "$(postgres_bin)/$1"
+}
+
 start_postgres() {
-    local data=$CLUSTER/postgres bin user=postgres
-    bin=$(postgres_bin)
-    id "$user" >/dev/null 2>&1 || user=nobody
+    local data=$CLUSTER/postgres user initdb
+    user=$(postgres_user)
+    mapfile -t initdb < <(as_postgres initdb)
     secret postgres.secret
     install -d -m 700 -o "$user" "$data"
-    local as=(setpriv --reuid "$user" --regid "$(id -g "$user")" --clear-groups)
     install -m 400 -o "$user" "$CLUSTER/postgres.secret" "$data/secret"
-    cd "$data" || return # where that user may be
-    "${as[@]}" "$bin/initdb" --pgdata "$data/data" --username swe_ci --encoding UTF8 --no-locale \
+    "${initdb[@]}" --pgdata "$data/data" --username swe_ci --encoding UTF8 --no-locale \
         --no-sync --auth scram-sha-256 --pwfile "$data/secret" >>"$CLUSTER/postgres.log" 2>&1 || {
         tail -n 20 "$CLUSTER/postgres.log" >&2
         die cluster "initdb failed; the lines above say why."
     }
-    echo "host all all $SUBNET.0/24 scram-sha-256" >>"$data/data/pg_hba.conf"
-    launch postgres "${as[@]}" "$bin/postgres" -D "$data/data" -k "$data" -h "$HOST" -p "$PORT" \
-        -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=200
-    cd "$OLDPWD" || return
-    await postgres psql "$(postgres_url | sed 's,/swe_ci$,/postgres,')" --command 'CREATE DATABASE swe_ci'
+    printf 'host %s all %s.0/24 scram-sha-256\n' all "$SUBNET" replication "$SUBNET" >>"$data/data/pg_hba.conf"
+    serve_postgres
+    psql "$(maintenance_url)" --quiet --command 'CREATE DATABASE swe_ci'
     say cluster "PostgreSQL at $HOST:$PORT"
+}
+
+# A killed server loses nothing that it has confirmed: only the machine's end
+# would cost what was not synced.
+serve_postgres() {
+    local data=$CLUSTER/postgres postgres
+    mapfile -t postgres < <(as_postgres postgres)
+    launch postgres "${postgres[@]}" -D "$data/data" -k "$data" -h "$HOST" -p "$PORT" \
+        -c fsync=off -c full_page_writes=off -c max_connections=200
+    await postgres psql "$(maintenance_url)" --command 'SELECT 1'
+}
+
+replica_port() { printf '%s' "$((PORT + 6))"; }
+
+start_replica() {
+    local data=$CLUSTER/postgres/replica backup postgres
+    mapfile -t backup < <(as_postgres pg_basebackup)
+    mapfile -t postgres < <(as_postgres postgres)
+    # "-R" writes down whose replica it is.
+    "${backup[@]}" --dbname "$(maintenance_url)" --pgdata "$data" --checkpoint fast --no-sync -R
+    launch replica "${postgres[@]}" -D "$data" -k "$CLUSTER/postgres" -h "$HOST" -p "$(replica_port)" \
+        -c fsync=off -c max_connections=200
+    await replica pg_isready --quiet --host "$HOST" --port "$(replica_port)"
+    # From here on nothing is confirmed that the replica does not have.
+    psql "$(maintenance_url)" --quiet --command "ALTER SYSTEM SET synchronous_standby_names = '*'" \
+        --command 'SELECT pg_reload_conf()' >/dev/null
+}
+
+fail_over() {
+    local data=$CLUSTER/postgres promote
+    [[ -e $CLUSTER/replica.pid ]] || die cluster "there is no replica: scripts/cluster.sh replica"
+    mapfile -t promote < <(as_postgres pg_ctl)
+    end postgres QUIT
+    "${promote[@]}" promote --silent --pgdata "$data/replica"
+    # It listens where the old one did, as with an address that moves.
+    end replica INT
+    rm -rf "$data/data"
+    mv "$data/replica" "$data/data"
+    serve_postgres
 }
 
 check_postgres() {
@@ -123,12 +179,17 @@ start_store() {
 END
     )
     mkdir "$CLUSTER/store"
+    serve_store
+    aws s3api create-bucket --bucket "$BUCKET" >/dev/null
+    say cluster "S3 at $(store_url), bucket $BUCKET"
+}
+
+serve_store() {
     launch store "$(tools)/bin/weed" -logtostderr server -dir "$CLUSTER/store" -ip "$HOST" -ip.bind "$HOST" \
         -master.port "$((PORT + 3))" -master.telemetry=false -master.volumeSizeLimitMB 256 \
         -volume.port "$((PORT + 4))" -volume.max 0 -filer -filer.port "$((PORT + 5))" \
         -s3 -s3.port "$((PORT + 1))" -s3.port.iceberg 0 -s3.config "$CLUSTER/store.json"
-    await store aws s3api create-bucket --bucket "$BUCKET"
-    say cluster "S3 at $(store_url), bucket $BUCKET"
+    await store aws s3api list-buckets
 }
 
 aws() {
@@ -162,12 +223,17 @@ storage:
   delete: { enabled: true }
 http: { addr: "$(registry_address)" }
 END
-    launch registry docker-registry serve "$CLUSTER/registry.yml"
-    await registry curl --silent --fail "http://$(registry_address)/v2/"
+    serve_registry
     say cluster "image registry at $(registry_address)"
 }
 
+serve_registry() {
+    launch registry docker-registry serve "$CLUSTER/registry.yml"
+    await registry curl --silent --fail "http://$(registry_address)/v2/"
+}
+
 stop_services() {
+    end replica INT
     end registry
     end store KILL # it would wait half a minute for readers
     end postgres INT # "fast": drops its clients

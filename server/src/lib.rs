@@ -16,6 +16,7 @@ pub mod cli;
 pub mod client_address;
 pub mod config;
 mod extract;
+mod gate_report;
 mod headers;
 pub mod identity_providers;
 mod invitation;

@@ -1,10 +1,11 @@
 //! The state of an installation in Prometheus' text format. All of it comes from
-//! rows, so one address covers all workers.
+//! rows, so one address covers all workers; their own counters come with their
+//! heartbeats.
 
 use std::fmt::{Display, Write};
 
 use swe_ci_engine::Monitoring;
-use swe_ci_views::workers::WorkerState;
+use swe_ci_views::workers::{AtHand, WorkerFigures, WorkerState, WorkerView};
 
 struct Page(String);
 
@@ -15,9 +16,9 @@ impl Page {
         let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
     }
 
-    /// A value; labels hold names of this program, which need no escape.
     fn value(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
-        let labels: Vec<String> = labels.iter().map(|(k, v)| format!("{k}=\"{v}\"")).collect();
+        let label = |(name, value): &(&str, &str)| format!("{name}=\"{}\"", escaped(value));
+        let labels: Vec<String> = labels.iter().map(label).collect();
         let labels = match labels.is_empty() {
             true => String::new(),
             false => format!("{{{}}}", labels.join(",")),
@@ -32,6 +33,11 @@ impl Page {
     }
 }
 
+fn escaped(value: &str) -> String {
+    let value = value.replace('\\', r"\\").replace('"', "\\\"");
+    value.replace('\n', r"\n")
+}
+
 pub(crate) fn text(found: &Monitoring) -> String {
     let mut page = Page(String::new());
     let name = "swe_ci_build_info";
@@ -39,6 +45,7 @@ pub(crate) fn text(found: &Monitoring) -> String {
     page.value(name, &[("version", env!("CARGO_PKG_VERSION"))], 1);
     queue(&mut page, found);
     workers(&mut page, found);
+    each_worker(&mut page, &found.workers);
     steps(&mut page, found);
     page.0
 }
@@ -64,6 +71,81 @@ fn queue(page: &mut Page, found: &Monitoring) {
         "How long the longest of the queued evolutions has waited.",
         found.queue.oldest_seconds,
     );
+    page.single(
+        "swe_ci_runs_without_worker",
+        "gauge",
+        "Runs with queued evolutions that need labels no working worker has.",
+        found.without_worker,
+    );
+}
+
+/// A number that each worker counts.
+type Figure = fn(&WorkerFigures) -> f64;
+/// A number of what its engine has.
+type Held = fn(AtHand) -> u64;
+
+/// What each worker counted since it began. Names are people's, and two workers
+/// may have the same: ids tell them apart.
+fn each_worker(page: &mut Page, workers: &[WorkerView]) {
+    let counters: [(&str, &str, Figure); 5] = [
+        (
+            "swe_ci_worker_claims_total",
+            "Evolutions that a worker claimed.",
+            |of| of.claims as f64,
+        ),
+        (
+            "swe_ci_worker_leases_lost_total",
+            "Claims that a worker lost to others, or because it could not renew them.",
+            |of| of.leases_lost as f64,
+        ),
+        (
+            "swe_ci_image_pulls_total",
+            "Images that a worker pulled from the registry.",
+            |of| of.image_pulls as f64,
+        ),
+        (
+            "swe_ci_image_pull_bytes_total",
+            "Bytes of these pulls, as far as its container engine told.",
+            |of| of.image_pull_bytes as f64,
+        ),
+        (
+            "swe_ci_image_pull_seconds_total",
+            "Duration of these pulls.",
+            |of| of.image_pull_seconds,
+        ),
+    ];
+    for (name, help, figure) in counters {
+        page.metric(name, "counter", help);
+        for worker in workers {
+            let labels = [("worker", &*worker.name), ("id", &*worker.worker_id)];
+            page.value(name, &labels, figure(&worker.figures));
+        }
+    }
+    let at_hand: [(&str, &str, Held); 2] = [
+        (
+            "swe_ci_images",
+            "Prepared images of tasks, and layers of harnesses, that a worker's container engine has.",
+            |of| of.count.into(),
+        ),
+        ("swe_ci_image_bytes", "What they take on its disk.", |of| {
+            of.bytes
+        }),
+    ];
+    for (name, help, figure) in at_hand {
+        page.metric(name, "gauge", help);
+        for worker in workers {
+            let WorkerFigures { images, layers, .. } = worker.figures;
+            for (kind, held) in [("task", images), ("layer", layers)] {
+                let labels = [
+                    ("worker", &*worker.name),
+                    ("id", &*worker.worker_id),
+                    ("kind", kind),
+                ];
+                held.into_iter()
+                    .for_each(|held| page.value(name, &labels, figure(held)));
+            }
+        }
+    }
 }
 
 fn workers(page: &mut Page, found: &Monitoring) {
@@ -134,4 +216,147 @@ fn steps(page: &mut Page, found: &Monitoring) {
     let usd = sum(|done| done.micro_usd) as f64 / 1e6;
     let help = "Cost of the recorded steps with known prices.";
     page.single("swe_ci_cost_usd_total", "counter", help, usd);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::path::Path;
+
+    use swe_ci_core::step::{Role, StepOutcome};
+    use swe_ci_engine::{QueueState, StepsDone};
+
+    use super::*;
+
+    fn worker(id: &str, name: &str) -> WorkerView {
+        WorkerView {
+            worker_id: id.into(),
+            name: name.into(),
+            state: WorkerState::Working,
+            version: "1".into(),
+            slots: 2,
+            labels: "gpu=yes".parse().unwrap(),
+            started_at: String::new(),
+            seen_at: String::new(),
+            silent_seconds: 0.0,
+            claims: Vec::new(),
+            figures: WorkerFigures {
+                claims: 7,
+                leases_lost: 1,
+                image_pulls: 3,
+                image_pull_bytes: 1 << 40,
+                image_pull_seconds: 12.5,
+                images: Some(AtHand { count: 4, bytes: 9 }),
+                layers: None,
+            },
+        }
+    }
+
+    fn page() -> String {
+        text(&Monitoring {
+            queue: QueueState::default(),
+            without_worker: 2,
+            workers: vec![worker("i/1", "no\"de\\7\n"), worker("i/2", "no\"de\\7\n")],
+            steps: vec![StepsDone {
+                role: Role::Architect,
+                outcome: StepOutcome::Done,
+                steps: 5,
+                seconds: 1.5,
+                requests: 6,
+                retries: 1,
+                waiting_seconds: 0.5,
+                input_tokens: 1,
+                output_tokens: 2,
+                micro_usd: 3,
+            }],
+        })
+    }
+
+    /// The samples of a page, by name and labels; the page has to be what
+    /// Prometheus reads.
+    fn samples(page: &str) -> BTreeMap<String, f64> {
+        let (mut samples, mut kinds) = (BTreeMap::new(), BTreeMap::new());
+        let mut current = "";
+        for line in page.lines() {
+            if let Some(help) = line.strip_prefix("# HELP ") {
+                current = help.split_once(' ').unwrap().0;
+                continue;
+            }
+            if let Some(kind) = line.strip_prefix("# TYPE ") {
+                let (name, kind) = kind.split_once(' ').unwrap();
+                assert_eq!(name, current);
+                assert!(kinds.insert(name, kind).is_none(), "{name} comes twice");
+                assert_eq!(kind == "counter", name.ends_with("_total"), "{name}");
+                continue;
+            }
+            let (series, value) = line.rsplit_once(' ').unwrap();
+            let name = series.split_once('{').map_or(series, |(name, _)| name);
+            assert_eq!(name, current, "a sample stands under its metric");
+            let value: f64 = value.parse().unwrap();
+            let before = samples.insert(series.to_owned(), value);
+            assert!(before.is_none(), "{series} comes twice");
+        }
+        samples
+    }
+
+    #[test]
+    fn prometheus_can_read_the_page() {
+        let samples = samples(&page());
+        let check = |series: &str, expect: f64| {
+            let found = samples.get(series);
+            assert_eq!(found, Some(&expect), "{series} in {samples:#?}");
+        };
+        let of = r#"worker="no\"de\\7\n",id="i/2""#;
+        check(&format!("swe_ci_worker_claims_total{{{of}}}"), 7.0);
+        check(&format!("swe_ci_worker_leases_lost_total{{{of}}}"), 1.0);
+        check(&format!("swe_ci_image_pulls_total{{{of}}}"), 3.0);
+        check(
+            &format!("swe_ci_image_pull_bytes_total{{{of}}}"),
+            f64::from(1 << 20) * f64::from(1 << 20),
+        );
+        check(&format!("swe_ci_image_pull_seconds_total{{{of}}}"), 12.5);
+        check(&format!(r#"swe_ci_images{{{of},kind="task"}}"#), 4.0);
+        check(&format!(r#"swe_ci_image_bytes{{{of},kind="task"}}"#), 9.0);
+        let layers = samples.keys().filter(|series| series.contains("layer"));
+        assert_eq!(layers.count(), 0, "an unknown number is not 0");
+        check("swe_ci_runs_without_worker", 2.0);
+        check(
+            r#"swe_ci_steps_total{role="architect",outcome="done"}"#,
+            5.0,
+        );
+    }
+
+    /// Alerts and dashboard ask for metrics that exist, and the documentation
+    /// lists all of them.
+    #[test]
+    fn every_metric_that_others_name_exists() {
+        let page = page();
+        let types = page.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+        let exist: BTreeSet<&str> = types.filter_map(|line| line.split(' ').next()).collect();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let named = |file: &str| -> BTreeSet<String> {
+            let text = std::fs::read_to_string(root.join(file)).unwrap();
+            let other = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+            let words = text.split(other).filter(|word| word.starts_with("swe_ci_"));
+            words.map(str::to_owned).collect()
+        };
+        for file in [
+            "deploy/prometheus/rules.yaml",
+            "deploy/prometheus/rules_test.yaml",
+            "deploy/grafana/dashboard.json",
+        ] {
+            let named = named(file);
+            let unknown: Vec<_> = named
+                .iter()
+                .filter(|n| !exist.contains(n.as_str()))
+                .collect();
+            assert!(unknown.is_empty(), "{file} names {unknown:?}");
+        }
+        let listed = named("docs/operations.md");
+        let missing: Vec<_> = exist
+            .iter()
+            .filter(|name| !listed.contains(**name))
+            .collect();
+        assert!(missing.is_empty(), "docs/operations.md lacks {missing:?}");
+    }
 }

@@ -51,6 +51,10 @@ fn site_options(mut args: impl Iterator<Item = OsString>) -> Result<options::Opt
     let mut options = options::Options {
         out: target_dir.join("site"),
         release: false,
+        cargo_home: env::var_os("CARGO_HOME")
+            .map(PathBuf::from)
+            .or_else(|| Some(env::home_dir()?.join(".cargo")))
+            .unwrap_or_default(),
         cargo: env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
         root,
         target_dir,

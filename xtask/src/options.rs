@@ -13,5 +13,7 @@ pub struct Options {
     pub target_dir: PathBuf,
     pub out: PathBuf,
     pub release: bool,
+    /// Where the sources of dependencies are.
+    pub cargo_home: PathBuf,
     pub cargo: OsString,
 }

@@ -35,6 +35,7 @@ pub fn compile(options: &Options) -> Result<PathBuf> {
         ])
         .args(["--no-default-features", "--features", "hydrate"])
         .args(["--target", TARGET, "--profile", profile])
+        .args(without_paths(options))
         .status()
         .context("cannot start cargo")?;
     ensure!(
@@ -46,6 +47,21 @@ pub fn compile(options: &Options) -> Result<PathBuf> {
         .join(TARGET)
         .join(profile)
         .join("swe_ci_islands.wasm"))
+}
+
+/// What is released names no folder of the machine that built it. `--config` adds
+/// to the flags of `.cargo/config.toml`; the environment would replace them.
+fn without_paths(options: &Options) -> Vec<String> {
+    if !options.release {
+        return Vec::new();
+    }
+    let flag = |from: &Path, to: &str| format!("'--remap-path-prefix={}={to}'", from.display());
+    let sources = [(&options.cargo_home, "/cargo"), (&options.root, "/swe-ci")];
+    let flags = sources.map(|(from, to)| flag(from, to)).join(", ");
+    vec![
+        "--config".to_owned(),
+        format!("build.rustflags = [{flags}]"),
+    ]
 }
 
 /// Writes the program and its glue into a folder: what the wasm-bindgen command

@@ -2,7 +2,7 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_views::account::AccountRole;
+use swe_ci_views::account::{AccountRole, TokenScope};
 
 use super::forms::Form;
 use crate::labels;
@@ -128,6 +128,22 @@ pub fn RoleSelect(
     let roles = AccountRole::ALL.into_iter().filter(|role| *role <= most);
     let option = |role: AccountRole| (role.name().to_owned(), labels::role(role).to_owned());
     let options = roles.map(option).collect::<Vec<_>>();
+    view! { <OneOf form name label options/> }
+}
+
+/// Chooses what a new token permits.
+#[component]
+pub fn ScopeSelect(
+    form: Form,
+    name: &'static str,
+    label: &'static str,
+    /// The role of its owner.
+    owner: AccountRole,
+) -> impl IntoView {
+    let scopes = TokenScope::ALL.into_iter();
+    let scopes = scopes.filter(|scope| scope.given_by() <= owner);
+    let option = |scope: TokenScope| (scope.name().to_owned(), labels::scope(scope).to_owned());
+    let options = scopes.map(option).collect::<Vec<_>>();
     view! { <OneOf form name label options/> }
 }
 

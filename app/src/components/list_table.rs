@@ -9,13 +9,17 @@ pub fn CardTable(
     /// The id of its title, where it has no caption.
     #[prop(optional)]
     titled: Option<&'static str>,
+    /// The label of the frame, where a keyboard can scroll it.
+    #[prop(optional_no_strip)]
+    scrolls: Option<&'static str>,
     heads: AnyView,
     children: Children,
 ) -> impl IntoView {
+    let (tabindex, region) = (scrolls.map(|_| "0"), scrolls.map(|_| "region"));
     let caption =
         caption.map(|caption| view! { <caption class="visually-hidden">{caption}</caption> });
     view! {
-        <div class="table-frame">
+        <div class="table-frame" tabindex=tabindex role=region aria-label=scrolls>
             <table class=class role="table" aria-labelledby=titled>
                 {caption}
                 <thead role="rowgroup"><tr role="row">{heads}</tr></thead>
@@ -34,6 +38,10 @@ pub fn ListTable(
     #[prop(optional_no_strip, into)]
     deed: Option<&'static str>,
     #[prop(optional)] class: &'static str,
+    /// Names the frame of a table that is too wide for most screens, and has
+    /// nothing in it to move to with the keyboard.
+    #[prop(optional)]
+    scrolls: Option<&'static str>,
     children: Children,
 ) -> impl IntoView {
     let head = |name: &'static str| view! { <th role="columnheader" scope="col">{name}</th> };
@@ -42,7 +50,7 @@ pub fn ListTable(
     });
     let heads = (columns.iter().copied().map(head).collect_view(), deed).into_any();
     let class = format!("list cards {class}").trim_end().to_owned();
-    view! { <CardTable class caption heads>{children()}</CardTable> }
+    view! { <CardTable class caption heads scrolls>{children()}</CardTable> }
 }
 
 /// A [`ListTable`] of these items, or a sentence when there are none.

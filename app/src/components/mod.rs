@@ -32,7 +32,9 @@ pub use choice::{
     mode_choices, split_choices, unseen_choices,
 };
 pub use cite::Cite;
-pub use fields::{Field, LongText, NewPassword, OneOf, RoleSelect, TomlFile, field_id};
+pub use fields::{
+    Field, LongText, NewPassword, OneOf, RoleSelect, ScopeSelect, TomlFile, field_id,
+};
 pub use finding::GradeTag;
 pub use forms::{
     ActionButton, Confirmation, Form, FormAnswer, PostForm, ProviderButtons, Refusal, ShownOnce,

@@ -6,7 +6,7 @@ use swe_ci_views::account::{AccountRole, FirstSteps, LinkedIdentity, TokenView, 
 
 use crate::components::{
     ActionButton, Confirmation, Field, Form, FormAnswer, ItemTable, NewPassword, PageTop, PostForm,
-    Problem, ProviderButtons, Refusal, RoleSelect, ShownOnce, Tag, Time, Tone, fetched, loaded,
+    Problem, ProviderButtons, Refusal, ScopeSelect, ShownOnce, Tag, Time, Tone, fetched, loaded,
 };
 use crate::context::{Reader, SignInProviders};
 use crate::error::AppError;
@@ -68,7 +68,7 @@ pub fn AccountPage() -> impl IntoView {
                 "A program that sends one as "<code>"Authorization: Bearer sweci_…"</code>
                 " acts with your permissions, up to the role of the token."
             </p>
-            {loaded(token_list, move |tokens| view! { <Tokens tokens most=who.role form/> })}
+            {loaded(token_list, move |tokens| view! { <Tokens tokens owner=who.role form/> })}
         </section>
         {loaded(ways, move |ways| view! { <Ways ways name=name.clone() answer/> })}
     })
@@ -105,15 +105,15 @@ fn Steps(steps: FirstSteps) -> impl IntoView {
 #[component]
 pub fn Tokens(
     tokens: Vec<TokenView>,
-    /// The highest role a token may have.
-    most: AccountRole,
+    /// The role of their owner.
+    owner: AccountRole,
     form: Form,
 ) -> impl IntoView {
     view! {
         <ShownOnce form label="Your new token"/>
         <ItemTable
             caption="Your API tokens"
-            columns=&["Name", "Role", "Created", "Last used", "Expires"]
+            columns=&["Name", "Scope", "Created", "Last used", "Expires"]
             deed="Revoke"
             items=tokens
             row=token_row
@@ -127,7 +127,7 @@ pub fn Tokens(
                 hint="Its purpose, so that you know which one to revoke."
                 required=true
             />
-            <RoleSelect form name="scope" label="With the permissions of this role" most/>
+            <ScopeSelect form name="scope" label="It permits at most" owner/>
             <Field form name="days" label="Valid for days" kind="number" value="90" hint="1 to 365." required=true/>
         </PostForm>
     }
@@ -139,7 +139,7 @@ fn token_row(token: TokenView) -> impl IntoView {
     view! {
         <tr role="row">
             <th role="rowheader" scope="row">{token.name}</th>
-            <td role="cell" data-label="Role">{token.scope.name()}</td>
+            <td role="cell" data-label="Scope">{token.scope.name()}</td>
             <td role="cell" data-label="Created"><Time at=Some(token.created_at)/></td>
             <td role="cell" data-label="Last used"><Time at=token.used_at/></td>
             <td role="cell" data-label="Expires"><Time at=Some(token.expires_at)/></td>

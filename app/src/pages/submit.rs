@@ -1,6 +1,7 @@
 //! Submitting a run: a form with the fields of a configuration.
 
 use leptos::prelude::*;
+use swe_ci_core::handover::HandoverTarget;
 use swe_ci_core::provider_key::KeyView;
 use swe_ci_core::requirement::Mode;
 use swe_ci_views::account::Visibility;
@@ -122,6 +123,7 @@ fn RunForm(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
                 <div class="only-models">
                     <Field form name="handover.run" label="Continue the code of another run" hint="The id of a finished run; the base of each task when empty. Such a run is not ranked."/>
                     <Field form name="handover.iteration" label="Its code after iteration" kind="number" hint="The last scored one of each evolution when empty."/>
+                    <OneOf form name="handover.target" label="Towards" options=handover_targets()/>
                 </div>
                 <Field form name="samples" label="Evolutions per task" kind="number"/>
                 <Field form name="plan.max_iterations" label="Iterations at most" kind="number"/>
@@ -154,6 +156,17 @@ fn RunForm(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
         </form>
         </CheckedForm>
     }
+}
+
+fn handover_targets() -> Vec<(String, String)> {
+    let words = |target| match target {
+        HandoverTarget::Same => "the target that run had",
+        HandoverTarget::Moved => "a later target: that run ended where these tasks begin",
+    };
+    let targets = HandoverTarget::ALL.into_iter();
+    targets
+        .map(|target| (target.name().to_owned(), words(target).to_owned()))
+        .collect()
 }
 
 /// Names and descriptions of the modes.
@@ -215,7 +228,7 @@ fn EndpointFields(form: Form, names: EndpointNames) -> impl IntoView {
 /// be corrected.
 #[component]
 fn Advanced(form: Form, harnesses: Vec<(String, String)>, forgets: bool) -> impl IntoView {
-    const PARTS: [&str; 7] = [
+    const PARTS: [&str; 8] = [
         "harness.version",
         "endpoint.parameters",
         "endpoint.prices",
@@ -223,6 +236,7 @@ fn Advanced(form: Form, harnesses: Vec<(String, String)>, forgets: bool) -> impl
         "plan.max_attempts",
         "limits.",
         "programmer.",
+        "needs",
     ];
     let own = form
         .kept(OWN_PROGRAMMER)
@@ -233,7 +247,7 @@ fn Advanced(form: Form, harnesses: Vec<(String, String)>, forgets: bool) -> impl
         .any(|bad| PARTS.iter().any(|part| bad.field.starts_with(part)));
     view! {
         <details class="run-form-advanced" open=own || wrong>
-            <summary>"Advanced: versions, parameters, prices, a second programmer, limits of a step"</summary>
+            <summary>"Advanced: versions, parameters, prices, a second programmer, limits of a step, workers"</summary>
             <fieldset>
                 <legend>"Requests"</legend>
                 <div class="whole-row">
@@ -254,6 +268,10 @@ fn Advanced(form: Form, harnesses: Vec<(String, String)>, forgets: bool) -> impl
             </fieldset>
             <Programmer form own harnesses/>
             <StepLimits form/>
+            <fieldset>
+                <legend>"Workers"</legend>
+                <Field form name="needs" label="Only workers with" hint="Labels that workers offer, such as arch=amd64, gpu=yes; any worker when empty."/>
+            </fieldset>
         </details>
     }
 }

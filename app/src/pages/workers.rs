@@ -1,15 +1,16 @@
 //! The processes that execute runs, for administrators.
 
 use leptos::prelude::*;
-use swe_ci_views::workers::{WorkerClaim, WorkerState, WorkerView};
+use swe_ci_views::workers::{NeedyRun, WorkerClaim, WorkerState, WorkerView, unmet_in_words};
 
 use crate::components::{ItemTable, PageTop, Tag, Time, Tone, fetched, loaded};
 use crate::error::AppError;
-use crate::pages::routes::{iteration_href, task_href};
+use crate::pages::routes::{iteration_href, run_href, task_href};
 
-pub async fn workers() -> Result<Vec<WorkerView>, AppError> {
+/// The workers, and the runs that wait for another one.
+pub async fn workers() -> Result<(Vec<WorkerView>, Vec<NeedyRun>), AppError> {
     let engine = crate::error::engine()?;
-    Ok(engine.workers().await?)
+    Ok((engine.workers().await?, engine.runs_without_worker().await?))
 }
 
 #[component]
@@ -22,8 +23,24 @@ pub fn WorkersPage() -> impl IntoView {
             lede="Each worker executes evolutions in its slots. What a lost worker held goes to others as soon as its lease ends, after a minute at most."
             missing=true
         />
-        {loaded(resource, |workers| view! { <WorkerTable workers/> })}
+        {loaded(resource, |(workers, waiting)| view! { <Waiting waiting/><WorkerTable workers/> })}
     }
+}
+
+/// The runs whose needs no worker meets.
+#[component]
+fn Waiting(waiting: Vec<NeedyRun>) -> impl IntoView {
+    (!waiting.is_empty()).then(|| {
+        let item = |run: NeedyRun| {
+            let waits = unmet_in_words(&run.needs);
+            view! { <li><a href=run_href(&run.run_id)>{run.model}</a>" "{waits}"."</li> }
+        };
+        view! {
+            <ul class="note plain" data-tone="warn">
+                {waiting.into_iter().map(item).collect_view()}
+            </ul>
+        }
+    })
 }
 
 #[component]
@@ -31,7 +48,7 @@ fn WorkerTable(workers: Vec<WorkerView>) -> impl IntoView {
     view! {
         <ItemTable
             caption="Workers, by name"
-            columns=&["Name", "State", "Busy", "Last heartbeat", "Since", "Version", "Works on"]
+            columns=&["Name", "State", "Busy", "Last heartbeat", "Since", "Version", "At hand", "Works on"]
             items=workers
             row=worker_row
             none="Nobody executes runs at the moment. Start `swe-ci work` beside this server, or give the server workers of its own."
@@ -45,24 +62,20 @@ fn worker_row(worker: WorkerView) -> impl IntoView {
         WorkerState::Draining => Tone::Warn,
         WorkerState::Lost => Tone::Bad,
     };
-    let labels: Vec<String> = worker
-        .labels
-        .iter()
-        .map(|(k, v)| format!("{k}={v}"))
-        .collect();
     let busy = format!("{} of {}", worker.claims.len(), worker.slots);
     let silent = format!("{:.0} s ago", worker.silent_seconds);
     view! {
         <tr role="row">
             <th role="rowheader" scope="row">
                 {worker.name}
-                <span class="quiet">{labels.join(", ")}</span>
+                <span class="quiet">{worker.labels.to_string()}</span>
             </th>
             <td role="cell" data-label="State"><Tag tone text=worker.state.name()/></td>
             <td role="cell" data-label="Busy">{busy}</td>
             <td role="cell" data-label="Last heartbeat">{silent}</td>
             <td role="cell" data-label="Since"><Time at=Some(worker.started_at)/></td>
             <td role="cell" data-label="Version">{worker.version}</td>
+            <td role="cell" data-label="At hand">{worker.figures.at_hand()}</td>
             <td role="cell" data-label="Works on">{worker.claims.into_iter().map(claim).collect_view()}</td>
         </tr>
     }

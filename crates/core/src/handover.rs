@@ -16,6 +16,35 @@ pub struct Handover {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 1000)]
     pub iteration: Option<u32>,
+    #[serde(default, skip_serializing_if = "HandoverTarget::is_same")]
+    pub target: HandoverTarget,
+}
+
+crate::named! {
+    /// What the code that is handed over is developed towards.
+    #[derive(Default, PartialOrd, Ord)]
+    pub enum HandoverTarget {
+        /// The target that the earlier run had.
+        #[default]
+        Same = "same",
+        /// The target of a later task, whose base is the earlier target.
+        Moved = "moved",
+    }
+}
+
+impl HandoverTarget {
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Same => "the same target",
+            Self::Moved => "a later target",
+        }
+    }
+
+    // For serde, which passes a reference.
+    #[expect(clippy::trivially_copy_pass_by_ref)]
+    fn is_same(&self) -> bool {
+        *self == Self::Same
+    }
 }
 
 impl Handover {

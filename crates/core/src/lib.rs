@@ -15,6 +15,7 @@ pub mod finding;
 pub mod format;
 pub mod handover;
 pub mod hosted_tools;
+pub mod labels;
 pub mod metrics;
 pub mod outcomes;
 pub mod permissions;

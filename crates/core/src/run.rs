@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::{AgentConfig, Budget, Endpoint};
 use crate::handover::Handover;
 use crate::hosted_tools;
+use crate::labels::Labels;
 use crate::problems::Problems;
 use crate::requirement::Mode;
 use crate::step::{Plan, Role};
@@ -77,6 +78,10 @@ pub struct RunConfig {
     /// benchmark, and not ranked with the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Handover>,
+    /// Labels of the workers that may execute it, such as `gpu = "yes"`; any
+    /// worker may when it is empty.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub needs: Labels,
 }
 
 const PROGRAMMER: &str = "programmer.";
@@ -108,6 +113,7 @@ impl RunConfig {
             budget: Budget::default(),
             allow_hosted_tools: false,
             handover: None,
+            needs: Labels::default(),
         }
     }
 
@@ -177,6 +183,7 @@ impl RunConfig {
         problems.range("plan.max_attempts", self.plan.max_attempts, 1..=100);
         self.budget.validate(problems);
         self.limits.validate(problems);
+        self.needs.validate("needs", problems);
     }
 
     fn validate_agents(&self, problems: &mut Problems) {
@@ -317,6 +324,7 @@ impl Progress {
 mod tests {
     use super::*;
     use crate::agent::Protocol;
+    use crate::handover::HandoverTarget;
 
     #[test]
     fn the_baseline_is_valid_and_bad_fields_are_named() {
@@ -441,6 +449,7 @@ mod tests {
         config.handover = Some(Handover {
             run: String::new(),
             iteration: Some(0),
+            target: HandoverTarget::default(),
         });
         let fields: Vec<String> = config.problems().into_iter().map(|bad| bad.field).collect();
         assert_eq!(

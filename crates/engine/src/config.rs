@@ -1,10 +1,10 @@
 //! The engine's configuration.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use swe_ci_core::ceilings::Ceilings;
+use swe_ci_core::labels::Labels;
 use swe_ci_sandbox::images::{BuildNetwork, Registry};
 
 use crate::notifications::Mailer;
@@ -17,6 +17,8 @@ pub struct Config {
     pub data: PathBuf,
     /// Evolutions this process works on at the same time; 0 for none.
     pub workers: usize,
+    /// The labels it offers to runs that need some.
+    pub labels: Labels,
     /// How this process works, if it is a worker beside a server.
     pub worker: Option<WorkerConfig>,
     /// Where artifacts are, for several machines: a folder, or
@@ -79,7 +81,6 @@ pub struct Config {
 pub struct WorkerConfig {
     /// Shown to people.
     pub name: String,
-    pub labels: BTreeMap<String, String>,
     /// How long steps under way may go on after a request to stop; then they are
     /// put back.
     pub grace: Duration,

@@ -14,7 +14,7 @@ use swe_ci_base::error::Result;
 use swe_ci_core::metrics::Convention;
 use swe_ci_core::usage::Usage;
 use swe_ci_views::handover::HandoverRun;
-use swe_ci_views::leaderboard::{Board, Effort, LeaderboardData, Ranking, ScoredTask, Unseen};
+use swe_ci_views::leaderboard::{Board, LeaderboardData, Ranking, ScoredTask, Unseen};
 
 /// Leaderboards in view at the same time.
 const BOARDS: usize = 8;
@@ -40,7 +40,6 @@ pub struct LeaderboardCache {
 pub struct CountedRun {
     pub usage: Option<Usage>,
     pub micro_usd: Option<u64>,
-    pub effort: Effort,
     pub findings: u32,
     /// Tested iterations of all its evolutions.
     pub iterations: u32,

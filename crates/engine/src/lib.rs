@@ -40,6 +40,7 @@ pub use api::harnesses::{BuiltLayer, HarnessView, Installed};
 pub use api::import::Imported;
 pub use api::judge::{EXAMPLE_JUDGE, Judged, judge_plan};
 pub use api::models::{Directory, NewResult};
+pub use api::planning::PlannedRun;
 pub use api::rescore::Rescored;
 pub use api::runs::PageRequest;
 pub use api::styles::{FolderStyle, StylesMeasured};
@@ -58,7 +59,9 @@ pub use swe_ci_core::results::Change;
 pub use swe_ci_curation::{EXAMPLE_PLAN, Plan as CurationPlan};
 pub use swe_ci_dataset::{ImportOptions, ImportSource};
 pub use swe_ci_sandbox::images::{Registry, usual_ca_bundle};
-pub use swe_ci_store::{ProvenIdentity, RunListing, SessionData, StepsDone};
+pub use swe_ci_store::{
+    ProvenIdentity, QueueState, RunListing, SchemaCheck, SchemaStep, SessionData, StepsDone,
+};
 
 use api::accounts::{Passwords, UnknownNameLockouts};
 use api::conversations::{Recordings, recordings};
@@ -148,10 +151,7 @@ impl Engine {
             )
         })?;
         let instance = instance(data)?;
-        let url = config
-            .database_url
-            .clone()
-            .unwrap_or_else(|| format!("sqlite:{}?mode=rwc", data.join("swe-ci.sqlite").display()));
+        let url = database_url(&config, data);
         let store = match &config.worker {
             // The server migrates: a worker never changes the schema under it.
             Some(_) => Store::open_migrated(&url).await?,
@@ -159,7 +159,9 @@ impl Engine {
         };
         let artifacts = match config.artifacts.as_deref() {
             None => Artifacts::in_folder(&data.join("artifacts"))?,
-            Some(url) if url.contains("://") => Artifacts::in_bucket(url, &config.s3)?,
+            Some(url) if url.contains("://") => {
+                Artifacts::in_bucket(url, &config.s3, artifacts_patience(&config))?
+            }
             Some(folder) => Artifacts::in_folder(folder.as_ref())?,
         };
         let folders = TaskFolders::new(data.join("tasks"));
@@ -179,7 +181,7 @@ impl Engine {
         let docker = docker.with_runtime(config.container_runtime.clone());
         let images = Images::new(docker.clone());
         let layers = Layers::new(docker.clone(), owner, &config.base_image, data)
-            .shared_in(config.registry.clone());
+            .shared_in(config.registry.clone(), &store);
         let image_cache = ImageCache::new(images.clone(), data).shared_in(config.registry.clone());
         let network = config.build_network()?;
         let heavy_reads = HeavyReads::default();
@@ -212,6 +214,14 @@ impl Engine {
                 background: Background::default(),
             }),
         })
+    }
+
+    /// What [`Engine::open`] would change in the schema of the database. Creates
+    /// and changes nothing.
+    pub async fn check_schema(config: &Config) -> Result<SchemaCheck> {
+        let data = std::path::absolute(&config.data)
+            .context("cannot resolve the path of the data folder")?;
+        SchemaCheck::of(&database_url(config, &data)).await
     }
 
     pub fn config(&self) -> &Config {
@@ -257,6 +267,21 @@ impl Engine {
             image_cache: self.image_cache.clone(),
         })
     }
+}
+
+/// A store that is away costs a step time and no attempt; a reader of a page is
+/// told so instead.
+fn artifacts_patience(config: &Config) -> Duration {
+    match config.worker.is_some() || config.workers > 0 {
+        true => Duration::from_mins(4),
+        false => Duration::from_secs(20),
+    }
+}
+
+/// The configured database, or a file in the data folder.
+fn database_url(config: &Config, data: &std::path::Path) -> String {
+    let file = || format!("sqlite:{}?mode=rwc", data.join("swe-ci.sqlite").display());
+    config.database_url.clone().unwrap_or_else(file)
 }
 
 /// The id of this installation, created at its first start.

@@ -2,12 +2,13 @@
 //! tests, so that imports resolve as they do there.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::run::Limits;
-use swe_ci_measure::{self as measure, Mode, Radon, Source};
+use swe_ci_measure::{self as measure, Mode, Radon, Source, VersionFigure};
 use swe_ci_runner::harness::Recipe;
 use swe_ci_sandbox::CODE_FOLDER;
 use swe_ci_sandbox::{ContainerSpec, Exec, Exit, Purpose, Sandbox, SandboxError};
@@ -15,16 +16,16 @@ use swe_ci_views::style::{CodeStyle, FileStyle};
 
 /// Version of the measuring method; rises when tools or their use change, so
 /// that results of different methods are never compared.
-pub const METHOD: u32 = 3;
+pub const METHOD: u32 = 4;
 
 /// The tools, in a layer of their own.
 pub fn recipe() -> Recipe {
     let install = format!("pip install {}", measure::PACKAGES.join(" "));
     let install = [
         &*install,
-        r#""$python" -c "import pylint.lint, radon.metrics""#,
+        r#""$python" -c "import pylint.lint, radon.metrics, complexipy, vulture, griffe""#,
     ];
-    Recipe::python("style-tools", "Pylint and radon", measure::PYLINT, &install)
+    Recipe::python("style-tools", "the style tools", measure::PYLINT, &install)
 }
 
 /// Limits of a tool's container: as for a test run, but half an hour, since
@@ -43,24 +44,24 @@ const RESULT: &str = "/app/style/found.json";
 /// Lines of a failed tool's output that the error shows.
 const LAST_LINES: usize = 10;
 
-pub struct StyleMeter<'a> {
-    pub sandbox: &'a dyn Sandbox,
+pub struct StyleMeter {
+    pub sandbox: Arc<dyn Sandbox>,
     /// Volume with the tools.
-    pub layer: &'a str,
-    pub image: &'a str,
+    pub layer: String,
+    pub image: String,
     pub limits: Limits,
     /// Label of the containers.
     pub what_for: String,
 }
 
-impl StyleMeter<'_> {
+impl StyleMeter {
     /// Radon's result for files with these contents, by digest; inside is why
     /// it did not finish.
     pub async fn radon(
         &self,
         contents: &BTreeMap<String, Vec<u8>>,
     ) -> Result<Result<Radon, String>, SandboxError> {
-        let output = self.run(Mode::Radon, contents).await?;
+        let output = self.run_on(Mode::Radon, contents).await?;
         Ok(output.and_then(|output| measure::read_radon(&output, contents)))
     }
 
@@ -70,31 +71,61 @@ impl StyleMeter<'_> {
         source: &Source,
         radon: &Radon,
     ) -> Result<(CodeStyle, Vec<FileStyle>), SandboxError> {
-        let output = self.run(Mode::Pylint, source).await?;
+        let output = self.run_on(Mode::Pylint, source).await?;
         let pylint = output.and_then(|output| measure::read_pylint(&output, source));
         Ok(measure::join(source, radon, pylint.as_ref()))
+    }
+
+    /// What complexipy, Vulture or griffe finds in each version; the first is the
+    /// base. A tool that did not finish has the same problem with all of them.
+    pub async fn versions(
+        &self,
+        mode: Mode,
+        versions: &[Arc<Source>],
+    ) -> Result<Vec<VersionFigure>, SandboxError> {
+        let mut code = CodeTree::default();
+        for (number, source) in versions.iter().enumerate() {
+            for (path, bytes) in &**source {
+                code.insert_file(&measure::version_path(number, path), bytes.clone());
+            }
+        }
+        let sources: Vec<&Source> = versions.iter().map(|source| &**source).collect();
+        let request = measure::versions_request(CODE_FOLDER, &sources);
+        let output = self.run(mode, &code, request).await?;
+        let found = output.and_then(|json| measure::read_versions(mode, &json, versions.len()));
+        Ok(found.unwrap_or_else(|why| vec![Err(why); versions.len()]))
+    }
+
+    async fn run_on(
+        &self,
+        mode: Mode,
+        source: &Source,
+    ) -> Result<Result<Vec<u8>, String>, SandboxError> {
+        let mut code = CodeTree::default();
+        for (path, bytes) in source {
+            code.insert_file(path, bytes.clone());
+        }
+        let request = measure::request(mode, CODE_FOLDER, source);
+        self.run(mode, &code, request).await
     }
 
     /// Inside is why the tool did not finish, which may be the code's fault.
     async fn run(
         &self,
         mode: Mode,
-        source: &Source,
+        code: &CodeTree,
+        request: Vec<u8>,
     ) -> Result<Result<Vec<u8>, String>, SandboxError> {
         let purpose = Purpose::Preparation(format!("style of {}", self.what_for));
         let spec = ContainerSpec {
-            layer: Some(self.layer.to_owned()),
-            ..ContainerSpec::new(self.image, self.limits, purpose)
+            layer: Some(self.layer.clone()),
+            ..ContainerSpec::new(&self.image, self.limits, purpose)
         };
         let sandbox = self.sandbox.open(&spec).await?;
-        let mut code = CodeTree::default();
-        for (path, bytes) in source {
-            code.insert_file(path, bytes.clone());
-        }
         let mut driver = CodeTree::default();
         driver.insert_file("measure.py", measure::DRIVER);
-        driver.insert_file("request.json", measure::request(mode, CODE_FOLDER, source));
-        let folders = [(CODE_FOLDER, &code), (FOLDER, &driver)];
+        driver.insert_file("request.json", request);
+        let folders = [(CODE_FOLDER, code), (FOLDER, &driver)];
         let exec = Exec {
             command: measure::command(mode, FOLDER),
             env: Vec::new(),

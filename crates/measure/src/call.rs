@@ -8,14 +8,20 @@ use crate::Source;
 pub const PYLINT: &str = "4.0.4";
 /// Results depend on this version.
 pub const RADON: &str = "6.0.1";
+/// Results depend on this version.
+pub const COMPLEXIPY: &str = "8.3.0";
+/// Results depend on this version.
+pub const VULTURE: &str = "2.16";
+/// Results depend on this version.
+pub const GRIFFE: &str = "2.4.1";
 /// Determines how Pylint understands code.
 pub(crate) const ASTROID: &str = "4.0.4";
 
 /// The layer's packages, in pip's format: the tools and all their dependencies,
-/// so that every build of the layer gives the same results. None has compiled
-/// parts. The last two are for images with Python 3.10, whichever Python builds
-/// the layer.
-pub const PACKAGES: [&str; 13] = [
+/// so that every build of the layer gives the same results. complexipy alone has
+/// compiled parts, and runs on the layer's Python. The last two are for images with
+/// Python 3.10, whichever Python builds the layer.
+pub const PACKAGES: [&str; 16] = [
     "pylint==4.0.4",
     "astroid==4.0.4",
     "dill==0.4.1",
@@ -27,6 +33,9 @@ pub const PACKAGES: [&str; 13] = [
     "mando==0.7.1",
     "six==1.17.0",
     "colorama==0.4.6",
+    "complexipy==8.3.0",
+    "vulture==2.16",
+    "griffelib==2.4.1",
     "tomli==2.0.1",
     "typing-extensions==4.15.0",
 ];
@@ -47,10 +56,16 @@ const PROCESSES: u32 = 2;
 /// radon's time limit for one file, in seconds.
 const SECONDS_PER_FILE: u32 = 60;
 
+/// The time limit of complexipy, Vulture or griffe for one version, in seconds.
+const SECONDS_PER_VERSION: u32 = 300;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Radon,
     Pylint,
+    Complexipy,
+    Vulture,
+    Griffe,
 }
 
 impl Mode {
@@ -59,6 +74,9 @@ impl Mode {
         match self {
             Self::Radon => "radon",
             Self::Pylint => "Pylint",
+            Self::Complexipy => "complexipy",
+            Self::Vulture => "Vulture",
+            Self::Griffe => "griffe",
         }
     }
 }
@@ -108,13 +126,59 @@ pub fn request(mode: Mode, root: &str, source: &Source) -> Vec<u8> {
     serde_json::to_vec(&request).unwrap_or_default()
 }
 
+#[derive(Serialize)]
+struct VersionsRequest<'a> {
+    root: &'a str,
+    processes: u32,
+    seconds_per_version: u32,
+    versions: Vec<VersionFiles<'a>>,
+}
+
+#[derive(Serialize)]
+struct VersionFiles<'a> {
+    folder: String,
+    files: Vec<&'a String>,
+}
+
+/// The path of a version's file below `root`: each version has a folder of its
+/// own, from 0.
+pub fn version_path(version: usize, path: &str) -> String {
+    format!("{version}/{path}")
+}
+
+/// The content of `request.json` for complexipy, Vulture and griffe, which measure
+/// versions beside each other. The first is the base.
+pub fn versions_request(root: &str, versions: &[&Source]) -> Vec<u8> {
+    let request = VersionsRequest {
+        root,
+        processes: PROCESSES,
+        seconds_per_version: SECONDS_PER_VERSION,
+        versions: (0..)
+            .zip(versions)
+            .map(|(number, source): (usize, _)| VersionFiles {
+                folder: number.to_string(),
+                files: source.keys().collect(),
+            })
+            .collect(),
+    };
+    // Strings and numbers always serialise.
+    serde_json::to_vec(&request).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn versions_are_those_of_the_packages() {
-        for (name, version) in [("pylint", PYLINT), ("astroid", ASTROID), ("radon", RADON)] {
+        for (name, version) in [
+            ("pylint", PYLINT),
+            ("astroid", ASTROID),
+            ("radon", RADON),
+            ("complexipy", COMPLEXIPY),
+            ("vulture", VULTURE),
+            ("griffelib", GRIFFE),
+        ] {
             let package = format!("{name}=={version}");
             assert!(PACKAGES.contains(&package.as_str()), "{package}");
         }

@@ -28,7 +28,11 @@ pub fn join(
         }
     };
     let files: Vec<FileStyle> = source.iter().map(file_style).collect();
-    (CodeStyle::of(&files, pylint.err().cloned()), files)
+    let style = CodeStyle {
+        duplicated: pylint.ok().and_then(|pylint| pylint.duplicated),
+        ..CodeStyle::of(&files, pylint.err().cloned())
+    };
+    (style, files)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-"""Measures code style by Pylint or radon. Runs inside a task's container.
+"""Measures code by one of the style tools. Runs inside a task's container.
 
-    python -I -S -B measure.py --site SITE [--also FOLDERS] radon|pylint REQUEST OUT
+    python -I -S -B measure.py --site SITE [--also FOLDERS] TOOL REQUEST OUT
 
 The measured code comes from an agent: this program reads it and never runs it.
 REQUEST and OUT are JSON; `call.rs` writes the first, `results` reads the second.
@@ -21,6 +21,7 @@ import glob
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.metadata
 import importlib.util
 import io
 import itertools
@@ -42,17 +43,21 @@ from types import ModuleType
 from typing import Any, NoReturn, Optional
 
 Work = Callable[[int], dict[str, Any]]
+# Measures the files below a folder; the last argument is the base's folder.
+VersionTool = Callable[[str, Sequence[str], str], Optional[float]]
 
 CATEGORIES = ("fatal", "error", "warning", "refactor", "convention")
 MAX_PROBLEM_CHARS = 300  # characters
 NO_LIMIT = 1e6  # seconds: the caller has its own limit
+# The tools that compare versions, and the packages they are installed from.
+DISTRIBUTIONS = {"complexipy": "complexipy", "vulture": "vulture", "griffe": "griffelib"}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--site", required=True, help="the folder the tools are installed in")
     parser.add_argument("--also", default="", help="more folders of packages, as in PATH")
-    parser.add_argument("mode", choices=("radon", "pylint"))
+    parser.add_argument("mode", choices=("radon", "pylint", *DISTRIBUTIONS))
     parser.add_argument("request")
     parser.add_argument("out")
     arguments = parser.parse_args()
@@ -64,8 +69,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.environ["PYLINTHOME"] = home  # read while Pylint is imported
         versions = import_tools(arguments.mode, arguments.site, arguments.also)
-        pylint = functools.partial(measure_by_pylint, arguments.site)
-        measure = {"radon": measure_by_radon, "pylint": pylint}[arguments.mode]
+        measures = {
+            "radon": measure_by_radon,
+            "pylint": functools.partial(measure_by_pylint, arguments.site),
+            "complexipy": functools.partial(measure_versions, cognitive_complexity),
+            "vulture": functools.partial(measure_versions, unused_code),
+            "griffe": functools.partial(measure_versions, broken_names),
+        }
+        measure = measures[arguments.mode]
         write({"tools": versions, **measure(root, request)}, arguments.out)
 
 
@@ -163,18 +174,25 @@ def import_tools(mode: str, tools: str, also: str) -> dict[str, str]:
     site.execsitecustomize = site.execusercustomize = lambda: None  # type: ignore[attr-defined]
     site.main()
     sys.path.insert(0, tools)
-    names = ["astroid", "pylint", "radon"]
-    modules = {name: importlib.import_module(name) for name in names}
+    modules: dict[str, ModuleType] = {}
+    if mode in DISTRIBUTIONS:
+        importlib.import_module(mode)
+    else:
+        names = ["astroid", "pylint", "radon"]
+        modules = {name: importlib.import_module(name) for name in names}
     if mode == "pylint":
         from pylint.lint import PyLinter
 
         PyLinter().load_default_plugins()  # imports all checkers
-    else:
+    elif mode == "radon":
         importlib.import_module("radon.complexity")
         speed_up_analysis()
     sys.path.remove(tools)
     sys.path += [entry for entry in also.split(os.pathsep) if entry] + [tools]
     versions = {name: module.__version__ for name, module in modules.items()}
+    if mode in DISTRIBUTIONS:
+        found = importlib.metadata.distributions(name=DISTRIBUTIONS[mode], path=[tools])
+        versions = {mode: next(iter(found)).version}
     return {"python": platform.python_version(), **versions}
 
 
@@ -397,7 +415,8 @@ def problem(text: str) -> dict[str, Any]:
 def measure_by_pylint(tools: str, root: str, request: dict[str, Any]) -> dict[str, Any]:
     files = request["files"]
     if not files:
-        return {"counts": {"files": {}, "total": zeros(), "global_note": None}}
+        counts = {"files": {}, "total": zeros(), "global_note": None, "duplicated": None}
+        return {"counts": counts}
 
     def work(_: int) -> dict[str, Any]:
         try:
@@ -475,7 +494,12 @@ def pylint_counts(tools: str, root: str, files: Sequence[str]) -> dict[str, Any]
     total = {name: getattr(stats, name) for name in CATEGORIES}
     total["statements"] = stats.statement
     note = float(stats.global_note) if stats.statement else None
-    return {"files": collector.files, "total": total, "global_note": note}
+    return {
+        "files": collector.files,
+        "total": total,
+        "global_note": note,
+        "duplicated": float(stats.percent_duplicated_lines),
+    }
 
 
 def argument(path: str) -> str:
@@ -517,6 +541,115 @@ def order_imports() -> None:
         return find({name: sorted(edges) for name, edges in graph.items()}, vertices)
 
     imports.get_cycles = get_cycles
+
+
+# Versions beside each other: complexipy, Vulture, griffe ----------------------
+
+
+def measure_versions(tool: VersionTool, root: str, request: dict[str, Any]) -> dict[str, Any]:
+    """One number for each version, or why it has none; the first is the base."""
+    versions = request["versions"]
+    folders = [os.path.join(root, version["folder"]) for version in versions]
+
+    def work(index: int) -> dict[str, Any]:
+        try:
+            return {"value": tool(folders[index], versions[index]["files"], folders[0])}
+        except Exception as error:
+            traceback.print_exc()
+            return problem(f"{type(error).__name__}: {error}")
+
+    count, seconds = len(versions), request["seconds_per_version"]
+    return {"versions": run_each(count, work, request["processes"], seconds)}
+
+
+def parsable(folder: str, files: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The files that this Python can parse, with their text. The others are problems
+    that radon reports."""
+    for name in files:
+        path = os.path.join(folder, name)
+        with open(path, "rb") as file, contextlib.suppress(Exception):
+            code = decode_source(file.read())
+            ast.parse(code)
+            yield path, code
+
+
+def cognitive_complexity(folder: str, files: Sequence[str], _base: str) -> Optional[float]:
+    """The mean over functions and methods. complexipy has a parser of its own."""
+    from complexipy import code_complexity
+
+    complexities: list[int] = []
+    for name in files:
+        # A file that it cannot parse, or that has no such encoding.
+        with open(os.path.join(folder, name), "rb") as file, contextlib.suppress(Exception):
+            found = code_complexity(decode_source(file.read()), with_plans=False)
+            complexities += [function.complexity for function in found.functions]
+    return sum(complexities) / len(complexities) if complexities else None
+
+
+def unused_code(folder: str, files: Sequence[str], _base: str) -> Optional[float]:
+    """Lines of what Vulture takes for unused, in percent of all lines. A line counts
+    once, even in an unused method of an unused class."""
+    from vulture import Vulture
+
+    lines = {path: len(code.splitlines()) for path, code in parsable(folder, files)}
+    vulture = Vulture()
+    vulture.scavenge(list(lines))
+    unused = {
+        (str(item.filename), line)
+        for item in vulture.get_unused_code()
+        if str(item.filename) in lines
+        for line in range(item.first_lineno, item.last_lineno + 1)
+    }
+    total = sum(lines.values())
+    return min(100 * len(unused) / total, 100.0) if total else None
+
+
+def broken_names(folder: str, _files: Sequence[str], base: str) -> Optional[float]:
+    """The number of public names of the base that griffe finds removed, or changed in
+    a way that breaks their users."""
+    import logging
+
+    from griffe import find_breaking_changes
+
+    logging.disable()
+    old, new = public_packages(base), public_packages(folder)
+    if not old:
+        return None
+    names = set(old) - set(new)
+    for name in set(old) & set(new):
+        breakages = find_breaking_changes(old[name], new[name])
+        # An inherited name has one definition.
+        names |= {breakage.obj.canonical_path for breakage in breakages}
+    return float(len(names))
+
+
+def search_folders(folder: str) -> list[str]:
+    """The folders whose packages users import: flat and src layouts."""
+    return [path for path in (folder, os.path.join(folder, "src")) if os.path.isdir(path)]
+
+
+@functools.lru_cache(maxsize=2)  # the base stays
+def public_packages(folder: str) -> dict[str, Any]:
+    """The top packages and modules by name, read and never imported. One that cannot be
+    parsed is nothing that users could import."""
+    from griffe import GriffeLoader
+
+    folders = search_folders(folder)
+    loader = GriffeLoader(search_paths=folders, allow_inspection=False, store_source=False)
+    names = set()
+    for place in folders:
+        for entry in os.scandir(place):
+            stem, extension = os.path.splitext(entry.name)
+            is_package = os.path.isfile(os.path.join(entry.path, "__init__.py"))
+            if (extension == ".py" or is_package) and stem.isidentifier():
+                names.add(stem)
+    # `setup.py` and pytest's settings are imported by nobody.
+    names -= {"setup", "conftest"}
+    packages = {}
+    for name in sorted(name for name in names if not name.startswith("_")):
+        with contextlib.suppress(Exception):
+            packages[name] = loader.load(name, try_relative_path=False)
+    return packages
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ use crate::brush::{Brush, Layout};
 use crate::canvas::{Anchor, Frame, Margins};
 use crate::paint::{Paint, Theme};
 use crate::{
-    Curves, Figure, Series, bars, changed, correlation, evoscore_gamma, lines, ranks, scatter,
-    style_trend, style_wins,
+    Curves, Figure, Series, bars, changed, correlation, evoscore_gamma, lines, predictions, ranks,
+    scatter, style_wins, trends,
 };
 
 /// Draws a figure from its data; `series` has the look of each entry of the
@@ -36,7 +36,9 @@ pub fn figure(
         Data::Spending(data) => scatter::spending(&brush, data),
         Data::StyleWins(data) => style_wins::style_wins(&brush, data),
         Data::ChangedLines(data) => changed::changed_lines(&brush, data),
-        Data::StyleTrends(data) => style_trend::style_trends(&brush, data),
+        Data::StyleTrends(data) => trends::style_trends(&brush, data),
+        Data::ErosionTrends(data) => trends::erosion_trends(&brush, data),
+        Data::StylePredictions(data) => predictions::predictions(&brush, data, which.title()),
     }
 }
 
@@ -60,6 +62,7 @@ fn nothing(brush: &Brush<'_>, which: figures::Figure) -> Figure {
 mod tests {
     use swe_ci_core::usage::Usage;
     use swe_ci_views::leaderboard::{Effort, LeaderboardData, Published};
+    use swe_ci_views::testing::with_effort;
 
     use super::*;
     use crate::fixture::study;
@@ -100,12 +103,13 @@ mod tests {
                 output_tokens: 10,
                 ..Usage::default()
             });
-            entry.effort = Effort {
-                tokens: Some(1_000 * 30u64.pow(number as u32)),
-                micro_usd: Some(9_000 * 7u64.pow(number as u32)),
-                agent_ms: Some(40_000 * 5u64.pow(number as u32)),
+            // The tasks differ, so that there are intervals to draw.
+            *entry = with_effort(entry.clone(), |task, _| Effort {
+                tokens: Some((1_000 + 500 * task as u64) * 30u64.pow(number as u32)),
+                micro_usd: Some((9_000 + 500 * task as u64) * 7u64.pow(number as u32)),
+                agent_ms: Some((40_000 + 9_000 * task as u64) * 5u64.pow(number as u32)),
                 ..Effort::default()
-            };
+            });
         }
         styled(&mut leaderboard, style);
         leaderboard

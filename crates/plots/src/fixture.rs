@@ -6,7 +6,7 @@ use swe_ci_core::metrics::{Convention, Gamma, Verdict};
 use swe_ci_core::run::Progress;
 use swe_ci_core::task::{SuiteCounts, TaskId};
 use swe_ci_views::leaderboard::{LeaderboardData, Published, PublishedRow, Ranking};
-use swe_ci_views::style::{Beside, StylePoint};
+use swe_ci_views::style::{Beside, Erosion, StylePoint};
 use swe_ci_views::view::{EvolutionView, IterationView};
 use swe_ci_views::{figures, testing};
 
@@ -44,9 +44,21 @@ pub fn style(run: usize, task: usize) -> Beside {
     let half = StylePoint {
         mi: Some(70.0 - worse / 2.0),
         complexity: Some(3.5),
+        erosion: Erosion {
+            unused_code: Some(worse),
+            ..Erosion::default()
+        },
         ..style.own
     };
+    let oracle = StylePoint {
+        erosion: Erosion {
+            unused_code: Some(1.0),
+            ..Erosion::default()
+        },
+        ..style.oracle
+    };
     Beside {
+        oracle,
         course: vec![(1, half), (2, style.own)],
         ..style
     }

@@ -56,13 +56,25 @@ pub(crate) fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
 /// Finds space for names beside points.
 pub(crate) struct Places {
     taken: Vec<Area>,
+    /// Names cross lines only where there is no other space.
+    lines: Vec<Area>,
     width: f64,
     height: f64,
 }
 
 impl Places {
-    /// Only the points themselves are occupied.
-    pub(crate) fn around(frame: &Frame, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+    /// Around these points, and beside these level and upright lines; in pixels.
+    pub(crate) fn around(
+        frame: &Frame,
+        points: impl IntoIterator<Item = (f64, f64)>,
+        lines: impl IntoIterator<Item = [(f64, f64); 2]>,
+    ) -> Self {
+        let along = |[from, to]: [(f64, f64); 2]| Area {
+            left: from.0.min(to.0) - 1.0,
+            top: from.1.min(to.1) - 1.0,
+            right: from.0.max(to.0) + 1.0,
+            bottom: from.1.max(to.1) + 1.0,
+        };
         let around = |(x, y): (f64, f64)| Area {
             left: x - 6.0,
             top: y - 6.0,
@@ -71,6 +83,7 @@ impl Places {
         };
         Self {
             taken: points.into_iter().map(around).collect(),
+            lines: lines.into_iter().map(along).collect(),
             width: f64::from(frame.size.width),
             height: f64::from(frame.size.height - frame.margins.bottom),
         }
@@ -79,28 +92,19 @@ impl Places {
     /// Writes a name beside its point, or not at all if there is no space: its
     /// mark has the name too.
     pub(crate) fn write(&mut self, canvas: &Canvas<'_>, name: &str, at: (f64, f64), paint: Paint) {
-        let width = text::width(name);
-        let (x, y) = at;
-        let (left, top) = (x - width / 2.0, y - HEIGHT / 2.0);
-        let tries = [
-            (Anchor::Right, (x + 10.0, y), (x + 10.0, top)),
-            (Anchor::Left, (x - 10.0, y), (x - 10.0 - width, top)),
-            (Anchor::Above, (x, y - 9.0), (left, y - 9.0 - HEIGHT)),
-            (Anchor::Below, (x, y + 9.0), (left, y + 9.0)),
-        ];
-        for (anchor, point, (left, top)) in tries {
-            let area = Area {
-                left,
-                top,
-                right: left + width,
-                bottom: top + HEIGHT,
-            };
-            if self.is_free(area) {
-                self.taken.push(area);
-                canvas.text(name, point, anchor, paint);
-                return;
-            }
+        let places = places(text::width(name), at);
+        let is_free = |place: &&Place| self.is_free(place.area);
+        let is_clear = |place: &&Place| is_free(place) && !self.crosses_line(place.area);
+        let clear = places.iter().find(is_clear);
+        let place = clear.or_else(|| places[..BESIDE].iter().find(is_free));
+        if let Some(Place { anchor, at, area }) = place {
+            canvas.text(name, *at, *anchor, paint);
+            self.taken.push(*area);
         }
+    }
+
+    fn crosses_line(&self, area: Area) -> bool {
+        self.lines.iter().any(|line| line.meets(area))
     }
 
     fn is_free(&self, area: Area) -> bool {
@@ -112,9 +116,74 @@ impl Places {
     }
 }
 
+/// Where a name may stand.
+struct Place {
+    anchor: Anchor,
+    at: (f64, f64),
+    area: Area,
+}
+
+/// The first places: right, left, above and below of the point.
+const BESIDE: usize = 4;
+
+/// Places of a name of this width around a point: beside it, and in the corners
+/// between its lines.
+fn places(width: f64, (x, y): (f64, f64)) -> [Place; 8] {
+    let place = |anchor, x, y| {
+        let (left, top) = match anchor {
+            Anchor::Right => (x, y - HEIGHT / 2.0),
+            Anchor::Left => (x - width, y - HEIGHT / 2.0),
+            Anchor::Above => (x - width / 2.0, y - HEIGHT),
+            Anchor::Below => (x - width / 2.0, y),
+        };
+        Place {
+            anchor,
+            at: (x, y),
+            area: Area {
+                left,
+                top,
+                right: left + width,
+                bottom: top + HEIGHT,
+            },
+        }
+    };
+    [
+        place(Anchor::Right, x + 10.0, y),
+        place(Anchor::Left, x - 10.0, y),
+        place(Anchor::Above, x, y - 9.0),
+        place(Anchor::Below, x, y + 9.0),
+        place(Anchor::Right, x + 8.0, y - 10.0),
+        place(Anchor::Right, x + 8.0, y + 10.0),
+        place(Anchor::Left, x - 8.0, y - 10.0),
+        place(Anchor::Left, x - 8.0, y + 10.0),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_stand_in_the_corners_between_lines() {
+        let at = (100.0, 50.0);
+        let lines = [
+            [(20.0, 50.0), (180.0, 50.0)],
+            [(100.0, 10.0), (100.0, 90.0)],
+        ];
+        let frame = Frame {
+            size: crate::Size {
+                width: 200,
+                height: 100,
+            },
+            margins: crate::canvas::Margins::new(0, 0, 0, 0),
+            x: 0.0..=1.0,
+            y: 0.0..=1.0,
+        };
+        let names = Places::around(&frame, [at], lines);
+        let clear = |place: &Place| names.is_free(place.area) && !names.crosses_line(place.area);
+        let clear = places(60.0, at).map(|place| clear(&place));
+        assert_eq!(clear, [false, false, false, false, true, true, true, true]);
+    }
 
     #[test]
     fn labels_are_kept_apart() {

@@ -16,12 +16,13 @@ mod figure;
 mod lines;
 mod months;
 mod passing;
+mod predictions;
 mod ranks;
 mod scatter;
 mod series;
-mod style_trend;
 mod style_wins;
 mod task_curves;
+mod trends;
 
 mod axes;
 mod brush;

@@ -30,6 +30,8 @@ struct Dot<'a> {
     run: &'a Subject,
     at: (f64, f64),
     interval: Option<Interval>,
+    /// Of the quantity along the axis.
+    along: Option<Interval>,
     words: String,
 }
 
@@ -41,6 +43,7 @@ pub(crate) fn releases(brush: &Brush<'_>, data: &Releases) -> Figure {
             run: &point.run,
             at: (point.day as f64, point.evoscore),
             interval: point.interval,
+            along: None,
             words: format!("{}, {}", format::score(point.evoscore), point.date),
         })
         .collect();
@@ -61,7 +64,7 @@ pub(crate) fn releases(brush: &Brush<'_>, data: &Releases) -> Figure {
         join(canvas, providers, Paint::Goal, 1.0);
         let providers = dots.iter().map(|d| (d.run.provider.as_str(), d.at));
         join(canvas, providers, Paint::Axis, 1.75);
-        let mut marks = put(brush, canvas, &frame, &dots, all());
+        let mut marks = put(brush, canvas, &frame, &dots, all(), &[]);
         for point in &hollow {
             let at = canvas.pixel(point.at.0, point.at.1);
             canvas.marker(at, 0, 2.5, Paint::Muted, true);
@@ -79,16 +82,29 @@ pub(crate) fn spending(brush: &Brush<'_>, data: &Spending) -> Figure {
             let front = if point.on_front { ", on the front" } else { "" };
             let score = format::score(point.evoscore);
             let spent = in_full(data.resource, point.amount);
+            // An axis of logarithms does not reach 0.
+            let along = point.amount_interval.filter(|interval| interval.low > 0.0);
+            let between = along.map(|Interval { low, high }| {
+                let [low, high] = [low, high].map(|end| short(data.resource, end));
+                format!(" (95 %: {low} to {high})")
+            });
+            let between = between.unwrap_or_default();
             Dot {
                 run: &point.run,
                 at: (point.amount.log10(), point.evoscore),
                 interval: point.interval,
-                words: format!("{score}, {spent}{front}"),
+                along: along.map(|Interval { low, high }| Interval {
+                    low: low.log10(),
+                    high: high.log10(),
+                }),
+                words: format!("{score}, {spent}{between}{front}"),
             }
         })
         .collect();
     let all = || dots.iter().map(|dot| dot.at);
-    let powers = widened(all().map(|at| at.0), 0.08, 0.15);
+    let ends = dots.iter().filter_map(|dot| dot.along);
+    let ends = ends.flat_map(|interval| [interval.low, interval.high]);
+    let powers = widened(all().map(|at| at.0).chain(ends), 0.08, 0.15);
     let frame = frame(brush, powers, scores(&dots, all()));
     let (of_task, title) = match data.resource {
         Resource::Tokens => ("tokens per task", "tokens per task, sent and received"),
@@ -103,8 +119,9 @@ pub(crate) fn spending(brush: &Brush<'_>, data: &Spending) -> Figure {
             axes::tick(canvas, &frame, power, &text);
         }
         axes::along(canvas, &frame, title, 28.0);
-        canvas.line(&front(data, *frame.x.end()), Paint::Cursor, 1.5);
-        put(brush, canvas, &frame, &dots, all())
+        let front = front(data, *frame.x.end());
+        canvas.line(&front, Paint::Cursor, 1.5);
+        put(brush, canvas, &frame, &dots, all(), &front)
     })
 }
 
@@ -143,21 +160,29 @@ fn axis_of_scores(canvas: &Canvas<'_>, frame: &Frame) {
     axes::upright(canvas, "EvoScore");
 }
 
-/// Intervals, markers and, where space permits, names.
+/// Intervals, markers and, where space permits, names beside them and the steps
+/// of `front`.
 fn put(
     brush: &Brush<'_>,
     canvas: &Canvas<'_>,
     frame: &Frame,
     dots: &[Dot<'_>],
     all: impl Iterator<Item = (f64, f64)>,
+    front: &[(f64, f64)],
 ) -> Vec<Mark> {
+    let pixel = |(x, y): (f64, f64)| canvas.pixel(x, y);
+    let mut lines: Vec<[(f64, f64); 2]> = front.windows(2).map(|w| [w[0], w[1]]).collect();
     for dot in dots {
-        if let Some(interval) = dot.interval {
-            let ends = [(dot.at.0, interval.low), (dot.at.0, interval.high)];
+        let (x, y) = dot.at;
+        let upright = dot.interval.map(|i| [(x, i.low), (x, i.high)]);
+        let level = dot.along.map(|i| [(i.low, y), (i.high, y)]);
+        for ends in [upright, level].into_iter().flatten() {
             canvas.line(&ends, brush.solid(dot.run), 1.0);
+            lines.push(ends);
         }
     }
-    let mut names = Places::around(frame, all.map(|at| canvas.pixel(at.0, at.1)));
+    let lines = lines.into_iter().map(|ends| ends.map(pixel));
+    let mut names = Places::around(frame, all.map(pixel), lines);
     let mut best: Vec<&Dot<'_>> = dots.iter().collect();
     best.sort_by(|a, b| b.at.1.total_cmp(&a.at.1));
     let named = brush.named(&best, |dot| dot.run);

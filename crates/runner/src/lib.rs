@@ -6,6 +6,7 @@ pub mod events;
 pub mod evolve;
 pub mod harness;
 pub mod host_load;
+pub mod idle_slots;
 pub mod key_encryption;
 pub mod provider_keys;
 pub mod worker_slots;

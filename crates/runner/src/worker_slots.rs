@@ -3,26 +3,29 @@
 //! evolution and resume it from its rows.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use swe_ci_base::error::{Error, Result};
 use swe_ci_base::panics::catch_panic;
+use swe_ci_core::labels::Labels;
 use swe_ci_core::run::Progress;
 use swe_ci_sandbox::host;
-use swe_ci_store::Claim;
+use swe_ci_store::{Claim, Lease};
 use swe_ci_views::event::What;
+use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::evolve::{EvolveOutcome, Evolver, Interrupts};
+use crate::idle_slots::IdleSlots;
 
 /// How long a lease lasts without a heartbeat.
 const LEASE_MS: i64 = 60_000;
 /// How often a worker renews its lease and reads the run's steering.
 const HEARTBEAT: Duration = Duration::from_secs(2);
-/// How often an idle worker looks for work.
-const IDLE: Duration = Duration::from_millis(500);
+/// The pause after a failure that is no evolution's.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// When slots claim evolutions, and when they let go of them.
 #[derive(Debug, Clone, Default)]
@@ -35,55 +38,100 @@ pub struct WorkSignals {
     pub stop: CancellationToken,
     /// Ends as soon as there is nothing to claim.
     pub until_idle: bool,
+    /// Wakes slots that found nothing to claim.
+    pub idle: Arc<IdleSlots>,
 }
 
-/// Runs `slots` evolutions at a time until `signals.drain`. `name` identifies
-/// this process. A panic in one evolution ends none of the others.
-pub async fn work(evolver: &Evolver, name: &str, slots: usize, signals: &WorkSignals) {
+/// The slots of a process.
+#[derive(Debug, Default)]
+pub struct Slots {
+    /// Identifies the process.
+    pub worker_id: String,
+    pub count: usize,
+    /// Runs that need other labels are left to other workers.
+    pub labels: Labels,
+    pub counts: WorkCounts,
+}
+
+/// What the slots of a process did since it began.
+#[derive(Debug, Default)]
+pub struct WorkCounts {
+    pub claims: AtomicU64,
+    pub leases_lost: AtomicU64,
+}
+
+/// Runs an evolution in each slot at a time until `signals.drain`. A panic in
+/// one evolution ends none of the others.
+pub async fn work(evolver: &Evolver, slots: &Arc<Slots>, signals: &WorkSignals) {
     let mut workers = JoinSet::new();
-    for slot in 1..=slots {
-        let (evolver, worker) = (evolver.clone(), format!("{name}/{slot}"));
-        let signals = signals.clone();
-        workers.spawn(async move { work_slot(&evolver, &worker, &signals).await });
+    let turn = Arc::new(Mutex::new(()));
+    for slot in 1..=slots.count {
+        let (evolver, worker) = (evolver.clone(), format!("{}/{slot}", slots.worker_id));
+        let (signals, slots) = (signals.clone(), Arc::clone(slots));
+        let turn = Arc::clone(&turn);
+        workers.spawn(async move { work_slot(&evolver, &worker, &slots, &signals, &turn).await });
     }
     workers.join_all().await;
 }
 
-async fn work_slot(evolver: &Evolver, worker: &str, signals: &WorkSignals) {
+/// Whose `turn` it is looks for work, and waits while there is none: idle slots
+/// ask the database as often as one.
+async fn work_slot(
+    evolver: &Evolver,
+    worker: &str,
+    slots: &Slots,
+    signals: &WorkSignals,
+    turn: &Mutex<()>,
+) {
     let stop = &signals.drain;
     let mut warned = false;
     while !stop.is_cancelled() {
+        let turn = turn.lock().await;
+        if stop.is_cancelled() {
+            return;
+        }
         if signals.hold.load(Ordering::Relaxed) {
-            idle(stop).await;
+            pause(stop).await;
             continue;
         }
-        // With a full disk, evolutions in progress go on, but no new one
-        // begins.
-        if let Err(full) = host::ensure_free_space(evolver.folders.root(), 0) {
+        if let Err(why) = ready_for_work(evolver).await {
             if !warned {
-                tracing::warn!("no new evolution begins: {full}");
+                tracing::warn!("no new evolution begins: {why:#}");
                 warned = true;
             }
-            idle(stop).await;
+            pause(stop).await;
             continue;
         }
         warned = false;
-        match evolver.store.claim(worker, LEASE_MS).await {
+        let claim = evolver
+            .store
+            .claim_offering(&slots.labels, worker, LEASE_MS);
+        match claim.await {
             Ok(Some(claim)) => {
-                if let Err(error) = work_claim(evolver, worker, &claim, signals).await {
+                drop(turn);
+                let counts = &slots.counts;
+                counts.claims.fetch_add(1, Ordering::Relaxed);
+                if let Err(error) = work_claim(evolver, worker, &claim, counts, signals).await {
                     let (evolution, error) = (claim.evolution_id, anyhow::Error::new(error));
                     tracing::error!(evolution, "evolution released: {error:#}");
-                    idle(stop).await;
                 }
             }
             Ok(None) if signals.until_idle && !awaited_preflight(evolver).await => return,
-            Ok(None) => idle(stop).await,
+            Ok(None) => signals.idle.wait(stop).await,
             Err(error) => {
                 tracing::error!("cannot claim work: {:#}", anyhow::Error::new(error));
-                idle(stop).await;
+                pause(stop).await;
             }
         }
     }
+}
+
+/// With a full disk, or while the container engine does not answer, evolutions in
+/// progress go on or wait, but no new one begins.
+async fn ready_for_work(evolver: &Evolver) -> anyhow::Result<()> {
+    host::ensure_free_space(evolver.folders.root(), 0)?;
+    evolver.sandbox.ping().await?;
+    Ok(())
 }
 
 /// Whether a run will have something to claim soon.
@@ -91,14 +139,15 @@ async fn awaited_preflight(evolver: &Evolver) -> bool {
     !matches!(evolver.store.next_preflight().await, Ok(None))
 }
 
-async fn idle(stop: &CancellationToken) {
-    stop.run_until_cancelled(tokio::time::sleep(IDLE)).await;
+async fn pause(stop: &CancellationToken) {
+    stop.run_until_cancelled(tokio::time::sleep(PAUSE)).await;
 }
 
 async fn work_claim(
     evolver: &Evolver,
     worker: &str,
     claim: &Claim,
+    counts: &WorkCounts,
     signals: &WorkSignals,
 ) -> Result<()> {
     let interrupts = Interrupts {
@@ -107,16 +156,25 @@ async fn work_claim(
         cancel: CancellationToken::new(),
     };
     tracing::info!(evolution = claim.evolution_id, task = %claim.task_id, worker, "evolution claimed");
+    let mut evolving = std::pin::pin!(evolve(evolver, worker, claim, &interrupts));
     let outcome = tokio::select! {
-        outcome = evolve(evolver, worker, claim, &interrupts) => outcome,
-        lost = keep_lease(evolver, worker, claim, &interrupts) => Err(lost),
+        outcome = &mut evolving => outcome,
+        end = keep_lease(evolver, worker, claim, &interrupts) => match end {
+            LeaseEnd::EvolutionEnded => evolving.await,
+            LeaseEnd::Lost(error) => {
+                counts.leases_lost.fetch_add(1, Ordering::Relaxed);
+                Err(error)
+            }
+        },
     };
     match outcome {
         Ok(EvolveOutcome::Ended(_)) => Ok(()),
         Ok(EvolveOutcome::Stopped) => release_claim(evolver, worker, claim).await,
         // Released, so that it is retried without waiting for the lease to
-        // expire; the lease may be lost already.
+        // expire; the lease may be lost already. After a pause: whoever is
+        // woken by the release might fail at once too.
         Err(error) => {
+            pause(&signals.drain).await;
             release_claim(evolver, worker, claim).await?;
             Err(error)
         }
@@ -150,31 +208,41 @@ async fn release_claim(evolver: &Evolver, worker: &str, claim: &Claim) -> Result
     Ok(())
 }
 
+/// Why a lease is no longer renewed.
+#[derive(Debug)]
+pub(crate) enum LeaseEnd {
+    /// The evolution has ended here; only its worker has to finish.
+    EvolutionEnded,
+    /// What is done from now on would never be recorded.
+    Lost(Error),
+}
+
 /// Renews the lease and applies the run's steering, which other processes may
-/// change too. Returns only when the lease is lost, or cannot be renewed for so
-/// long that it must be: what is done from then on would never be recorded.
-async fn keep_lease(
+/// change too. Returns only when the evolution has ended, or the lease is lost,
+/// or cannot be renewed for so long that it must be.
+pub(crate) async fn keep_lease(
     evolver: &Evolver,
     worker: &str,
     claim: &Claim,
     interrupts: &Interrupts,
-) -> Error {
+) -> LeaseEnd {
     let mut renewed = Instant::now();
     loop {
         tokio::time::sleep(HEARTBEAT).await;
         let id = &claim.evolution_id;
         let sent = Instant::now();
         match evolver.store.heartbeat(id, worker, LEASE_MS).await {
-            Ok(true) => renewed = sent,
-            Ok(false) => {
+            Ok(Lease::Held) => renewed = sent,
+            Ok(Lease::Ended) => return LeaseEnd::EvolutionEnded,
+            Ok(Lease::Lost) => {
                 let why = format!("evolution {id} was taken over by another worker");
-                return Error::Conflict(why);
+                return LeaseEnd::Lost(Error::Conflict(why));
             }
             Err(error) => {
                 tracing::warn!("heartbeat failed: {error}");
                 if renewed.elapsed().as_millis() >= LEASE_MS.unsigned_abs().into() {
                     let why = format!("the lease on evolution {id} ran out: {error}");
-                    return Error::Unavailable(why);
+                    return LeaseEnd::Lost(Error::Unavailable(why));
                 }
             }
         }

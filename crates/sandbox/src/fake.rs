@@ -32,6 +32,8 @@ type Command = dyn Fn(&Exec, &mut FakeFiles) -> Result<Exit, SandboxError> + Sen
 pub struct FakeSandbox {
     command: Arc<Command>,
     opened: Arc<AtomicUsize>,
+    /// The pings that fail yet.
+    away_for: Arc<AtomicUsize>,
 }
 
 impl FakeSandbox {
@@ -41,7 +43,13 @@ impl FakeSandbox {
         Self {
             command: Arc::new(command),
             opened: Arc::default(),
+            away_for: Arc::default(),
         }
+    }
+
+    /// Lets it not answer so many pings, and open nothing meanwhile.
+    pub fn go_away_for(&self, pings: usize) {
+        self.away_for.store(pings, Ordering::Relaxed);
     }
 
     pub fn opened(&self) -> usize {
@@ -58,6 +66,9 @@ impl fmt::Debug for FakeSandbox {
 #[async_trait]
 impl Sandbox for FakeSandbox {
     async fn open(&self, spec: &ContainerSpec) -> Result<Box<dyn SandboxContainer>, SandboxError> {
+        if self.away_for.load(Ordering::Relaxed) > 0 {
+            return Err(SandboxError::Engine("it is away".into()));
+        }
         self.opened.fetch_add(1, Ordering::Relaxed);
         Ok(Box::new(FakeContainer {
             image: spec.image.clone(),
@@ -67,7 +78,12 @@ impl Sandbox for FakeSandbox {
     }
 
     async fn ping(&self) -> Result<(), SandboxError> {
-        Ok(())
+        let fewer = |left: usize| left.checked_sub(1);
+        let order = Ordering::Relaxed;
+        match self.away_for.fetch_update(order, order, fewer) {
+            Ok(_) => Err(SandboxError::Engine("it is away".into())),
+            Err(_) => Ok(()),
+        }
     }
 }
 

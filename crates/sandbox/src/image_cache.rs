@@ -228,13 +228,28 @@ impl ImageCache {
 
     /// The images in the engine that could be reloaded.
     pub async fn evictable(&self) -> anyhow::Result<Vec<EvictableImage>> {
+        let shared = self.registry.is_some();
+        self.at_hand(|record| {
+            let in_archive = record.archives.iter().any(|archive| archive.path.is_file());
+            in_archive || (record.in_registry && shared)
+        })
+        .await
+    }
+
+    /// All images of tasks that the engine has.
+    pub async fn images(&self) -> anyhow::Result<Vec<EvictableImage>> {
+        self.at_hand(|_| true).await
+    }
+
+    async fn at_hand(
+        &self,
+        wanted: impl Fn(&Record) -> bool,
+    ) -> anyhow::Result<Vec<EvictableImage>> {
         let folder = self.folder.clone();
         let mut evictable = Vec::new();
         let records = blocking(move || Ok(records::<Record>(&folder)));
         for (_, record, used) in records.await? {
-            let in_archive = record.archives.iter().any(|archive| archive.path.is_file());
-            let in_registry = record.in_registry && self.registry.is_some();
-            if !(in_archive || in_registry) {
+            if !wanted(&record) {
                 continue;
             }
             if let Some(layers) = self.images.layers(&record.digest).await? {

@@ -9,6 +9,7 @@ pub mod images;
 mod docker;
 mod fake;
 mod lines;
+mod pulls;
 
 use std::fmt::Debug;
 use std::ops::ControlFlow;
@@ -28,6 +29,7 @@ pub use docker::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, SweepScope, st
 #[doc(hidden)]
 pub use fake::{FakeFiles, FakeSandbox, STDIN, STDOUT};
 pub use lines::Lines;
+pub use pulls::{PullCounter, Pulls};
 
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::{CodeTree, Excess};

@@ -305,6 +305,7 @@ pub(super) async fn insert_account(
             name: name.clone(),
             role,
             until: None,
+            reads_metrics: false,
         };
         if let Some(identity) = new.identity {
             insert_identity(&mut *tx, &who.account_id, identity).await?;

@@ -5,6 +5,7 @@
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use bytes::Bytes;
@@ -13,9 +14,11 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::buffered::BufWriter;
 use object_store::local::LocalFileSystem;
 use object_store::prefix::PrefixStore;
-use object_store::{GetResult, GetResultPayload, ObjectStore, ObjectStoreExt, PutPayload};
+use object_store::{
+    GetResult, GetResultPayload, ObjectStore, ObjectStoreExt, PutPayload, RetryConfig,
+};
 use swe_ci_base::code::CodeTree;
-
+use swe_ci_base::retry::{Backoff, Retries};
 use tokio::io::AsyncWriteExt;
 
 use crate::last_lines::LastLines;
@@ -24,6 +27,14 @@ use crate::last_lines::LastLines;
 const MAX_UNPACKED: u64 = 8 * 1024 * 1024 * 1024;
 /// Fast, and shrinks to about a third.
 const ZSTD_LEVEL: i32 = 3;
+
+/// Of whole reads: the store's client goes on with no transfer that broke off.
+const READS: Retries = Retries {
+    first_delay: Duration::from_millis(200),
+    max_delay: Duration::from_secs(5),
+    max_requested: Duration::ZERO,
+    tries: 5,
+};
 
 #[derive(Debug, Clone)]
 pub struct Artifacts {
@@ -46,11 +57,17 @@ impl Artifacts {
 
     /// Artifacts in a bucket: `s3://bucket/prefix`. `settings` are the usual
     /// variables of S3's programs, such as `AWS_ENDPOINT_URL` and
-    /// `AWS_ACCESS_KEY_ID`; without a key, the machine's role is used.
+    /// `AWS_ACCESS_KEY_ID`; without a key, the machine's role is used. A request
+    /// is tried again for as long as `patience`: signatures are good for five
+    /// minutes.
     ///
     /// # Errors
     /// Naming the setting that cannot be used, never its value.
-    pub fn in_bucket(url: &str, settings: &[(String, String)]) -> anyhow::Result<Self> {
+    pub fn in_bucket(
+        url: &str,
+        settings: &[(String, String)],
+        patience: Duration,
+    ) -> anyhow::Result<Self> {
         let place = url.strip_prefix("s3://").unwrap_or_default();
         let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
         ensure!(
@@ -68,6 +85,11 @@ impl Artifacts {
             }
         }
         let s3 = builder
+            .with_retry(RetryConfig {
+                max_retries: usize::MAX,
+                retry_timeout: patience,
+                ..RetryConfig::default()
+            })
             .build()
             .with_context(|| format!("cannot use the bucket {bucket} for artifacts"))?;
         let store: Arc<dyn ObjectStore> = match prefix.trim_matches('/') {
@@ -155,12 +177,21 @@ impl Artifacts {
 
     async fn object(&self, key: &str) -> anyhow::Result<GetResult> {
         let object = self.store.get(&key.into()).await;
-        object.with_context(|| format!("the artifact {key} is not there"))
+        object.map_err(|error| unread(key, error))
     }
 
     async fn packed(&self, key: &str) -> anyhow::Result<Bytes> {
-        let packed = self.object(key).await?.bytes().await;
-        packed.with_context(|| format!("cannot read the artifact {key}"))
+        let mut tries = Backoff::new(READS, 0);
+        loop {
+            let packed = async { self.store.get(&key.into()).await?.bytes().await };
+            match packed.await {
+                Err(error) if is_passing(&error) => match tries.failed(None) {
+                    Some(delay) => tokio::time::sleep(delay).await,
+                    None => return Err(unread(key, error)),
+                },
+                read => return read.map_err(|error| unread(key, error)),
+            }
+        }
     }
 
     /// Like [`Self::get`], but fails when it unpacks to more than `max_bytes`.
@@ -228,6 +259,20 @@ impl Artifacts {
         };
         tokio::task::spawn_blocking(read).await?
     }
+}
+
+/// Says whether there is no such artifact, or whether the store did not answer.
+fn unread(key: &str, error: object_store::Error) -> anyhow::Error {
+    let what = match error {
+        object_store::Error::NotFound { .. } => format!("the artifact {key} is not there"),
+        _ => format!("cannot read the artifact {key}"),
+    };
+    anyhow::Error::new(error).context(what)
+}
+
+/// Of the line, not of the artifact.
+fn is_passing(error: &object_store::Error) -> bool {
+    matches!(error, object_store::Error::Generic { .. })
 }
 
 #[cfg(test)]

@@ -3,16 +3,18 @@
 //!
 //! Leases end by the database's clock, which all workers share.
 //!
-//! A claim of a run with a concurrency limit locks the run first and then looks
-//! again at its free evolutions. So the claims of such a run are serialised, and
-//! each sees the ones before: no two workers together exceed the limit. Steering
-//! locks the run in the same way. Other claims lock only the evolution, and pass
-//! over those that somebody claims at the moment.
+//! A claim first looks in which run the next evolution is, then takes it there.
+//! If the run has a concurrency limit, the claim locks it and looks again at its
+//! free evolutions: the claims of such a run are serialised, and each sees the
+//! ones before, so that no two workers together exceed the limit. Steering locks
+//! the run in the same way. Other claims lock only the evolution, and pass over
+//! those that somebody claims at the moment.
 
 use sqlx::AnyExecutor;
 use sqlx::any::AnyRow;
 use swe_ci_base::clock::seconds_between;
 use swe_ci_base::error::Result;
+use swe_ci_core::labels::Labels;
 use swe_ci_core::run::Progress;
 use swe_ci_core::step::Cursor;
 use swe_ci_core::task::TaskId;
@@ -20,8 +22,9 @@ use swe_ci_views::pace::Pace;
 
 use super::Store;
 use super::changes::count_up;
-use super::rows::columns::Columns;
-use super::sql::{Dialect, Tx, composed, only, query};
+use super::queue_signals::signal_workers;
+use super::rows::columns::{Columns, from_row};
+use super::sql::{Dialect, Statement, composed, list_of, only, query};
 
 /// An evolution claimed by a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,66 +36,140 @@ pub struct Claim {
     pub number: u32,
 }
 
-/// The evolutions `e` of runs `r` that may be claimed, the longest expected
-/// first: its serial steps set the minimum duration of the run. Nobody holds
-/// them, and their run may be worked on and is below its concurrency limit. The
-/// remaining evolutions of a cancelled run are claimed to be ended.
-fn claimable(now: &str, and: &str) -> String {
+/// What a worker holds of an evolution that it claimed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lease {
+    Held,
+    /// Nobody does: this worker has ended the evolution.
+    Ended,
+    /// Another worker took it over, or it is queued again.
+    Lost,
+}
+
+/// Runs `r` whose evolutions may be claimed: nobody paused them, and they are
+/// below their concurrency limit. The remaining evolutions of a cancelled run are
+/// claimed to be ended.
+fn workable(now: &str) -> String {
     format!(
-        "FROM evolutions e JOIN runs r ON r.id = e.run_id
-         WHERE e.progress IN ('queued', 'running') AND (e.progress = 'queued' OR e.lease_until < {now})
-           AND (r.progress = 'cancelled' OR (r.paused_at IS NULL AND NOT EXISTS (
+        "r.progress IN ('queued', 'running', 'cancelled')
+         AND (r.progress = 'cancelled' OR (r.paused_at IS NULL AND NOT EXISTS (
                 SELECT 1 FROM preflights p WHERE p.run_id = r.id AND p.state IN ('waiting', 'failed'))
                 AND (r.at_once IS NULL OR r.at_once > (
                 SELECT count(*) FROM evolutions b
-                WHERE b.run_id = r.id AND b.progress = 'running' AND b.lease_until >= {now}))))
-           {and}
-         ORDER BY e.expected_seconds DESC, e.queued_at, e.id LIMIT 1"
+                WHERE b.run_id = r.id AND b.progress = 'running' AND b.lease_until >= {now}))))"
     )
 }
 
-/// Its run has begun and has no limit, so that a claim need not lock it.
-const NEEDS_NO_LOCK: &str = "r.at_once IS NULL AND r.progress <> 'queued'";
+/// Runs `r` that need none but the labels in the first parameters.
+fn needs_only(labels: usize) -> String {
+    let others = match labels {
+        0 => String::new(),
+        labels => format!(" AND n.need NOT IN {}", list_of(labels)),
+    };
+    format!("NOT EXISTS (SELECT 1 FROM run_needs n WHERE n.run_id = r.id{others})")
+}
+
+/// The longest expected first: its serial steps set the minimum duration of the
+/// run.
+const ORDER: &str = "e.expected_seconds DESC, e.queued_at, e.id";
+
+/// How often a claim looks again when others were faster.
+const TRIES: usize = 4;
+
+/// Where the next evolution is.
+struct Next {
+    run_id: String,
+    /// Whether the run has not begun or has a limit, so that a claim locks it.
+    lock: bool,
+}
 
 impl Store {
-    /// Claims the next evolution of all runs that are neither paused nor at
-    /// their concurrency limit.
+    /// [`Self::claim_offering`] for a worker without labels.
     pub async fn claim(&self, worker: &str, lease_ms: i64) -> Result<Option<Claim>> {
-        let now = self.dialect.now();
-        let next = composed(format!(
-            "SELECT CASE WHEN {NEEDS_NO_LOCK} THEN 0 ELSE 1 END {}",
-            claimable(now, "")
-        ));
-        match next.first(&self.pool, only::<bool>).await? {
-            None => Ok(None),
-            Some(true) => self.claim_of_locked_run(worker, lease_ms).await,
-            Some(false) => {
-                let mine = format!("AND {NEEDS_NO_LOCK}");
-                take(&self.pool, self.dialect, &mine, worker, lease_ms, None).await
+        let none = Labels::default();
+        self.claim_offering(&none, worker, lease_ms).await
+    }
+
+    /// Claims the next evolution of all runs that are neither paused nor at
+    /// their concurrency limit, and need no label but these.
+    pub async fn claim_offering(
+        &self,
+        labels: &Labels,
+        worker: &str,
+        lease_ms: i64,
+    ) -> Result<Option<Claim>> {
+        self.put_back_lost().await?;
+        for _ in 0..TRIES {
+            let Some(Next { run_id, lock }) = self.next(labels).await? else {
+                return Ok(None);
+            };
+            let claim = if lock {
+                self.claim_of_locked_run(&run_id, worker, lease_ms).await?
+            } else {
+                take(&self.pool, self.dialect, &run_id, worker, lease_ms).await?
+            };
+            if claim.is_some() {
+                return Ok(claim);
             }
+        }
+        Ok(None)
+    }
+
+    /// Puts evolutions back whose workers gave no sign of life for their lease.
+    async fn put_back_lost(&self) -> Result<()> {
+        let now = self.dialect.now();
+        let put_back = composed(format!(
+            "UPDATE evolutions SET progress = 'queued', worker = NULL, lease_until = 0
+             WHERE progress = 'running' AND lease_until < {now}"
+        ))
+        .changed(&self.pool)
+        .await?;
+        // Every claim comes by here, so there is no transaction: the caller is
+        // about to claim, and others look again by themselves at last.
+        match put_back {
+            0 => Ok(()),
+            _ => signal_workers(&self.pool, self.dialect).await,
         }
     }
 
-    async fn claim_of_locked_run(&self, worker: &str, lease_ms: i64) -> Result<Option<Claim>> {
+    /// Looks at the first evolution of each run: a long queue is not read, nor
+    /// one that is paused. What a run needs never changes, so this is the only
+    /// place that asks for it.
+    async fn next(&self, offered: &Labels) -> Result<Option<Next>> {
+        let offered: Vec<String> = offered.texts().collect();
+        composed(format!(
+            "SELECT r.id AS run_id, CASE WHEN r.at_once IS NULL AND r.progress <> 'queued' THEN 0 ELSE 1 END AS lock
+             FROM runs r JOIN evolutions e ON e.id = (
+                 SELECT e.id FROM evolutions e WHERE e.run_id = r.id AND e.progress = 'queued'
+                 ORDER BY {ORDER} LIMIT 1)
+             WHERE {} AND (r.progress = 'cancelled' OR {}) ORDER BY {ORDER} LIMIT 1",
+            workable(self.dialect.now()),
+            needs_only(offered.len())
+        ))
+        .with(offered.as_slice())
+        .first(&self.pool, |row| Ok(from_row!(row => Next { run_id, lock })))
+        .await
+    }
+
+    async fn claim_of_locked_run(
+        &self,
+        run_id: &str,
+        worker: &str,
+        lease_ms: i64,
+    ) -> Result<Option<Claim>> {
         let mut tx = self.pool.begin().await?;
-        let Some((run_id, progress)) = lock_next_run(&mut tx, self.dialect).await? else {
-            return Ok(None);
-        };
-        let claimed = take(
-            &mut *tx,
-            self.dialect,
-            "AND r.id = $3",
-            worker,
-            lease_ms,
-            Some(&run_id),
-        );
-        // Another worker was faster.
-        let Some(claim) = claimed.await? else {
+        let now = self.dialect.now();
+        let locked = composed(format!(
+            "UPDATE runs SET started_at = coalesce(started_at, {now}) WHERE id = $1 RETURNING progress"
+        ));
+        let progress: Progress = locked.with(run_id).one(&mut *tx, only).await?;
+        // Another worker may have been faster.
+        let Some(claim) = take(&mut *tx, self.dialect, run_id, worker, lease_ms).await? else {
             return Ok(None);
         };
         if progress == Progress::Queued {
             query("UPDATE runs SET progress = 'running' WHERE id = $1")
-                .with(&claim.run_id)
+                .with(run_id)
                 .run(&mut *tx)
                 .await?;
             count_up(&mut tx).await?;
@@ -101,8 +178,13 @@ impl Store {
         Ok(Some(claim))
     }
 
-    /// Renews a lease; `false` when this worker no longer holds it.
-    pub async fn heartbeat(&self, evolution_id: &str, worker: &str, lease_ms: i64) -> Result<bool> {
+    /// Renews a lease, if this worker still holds it.
+    pub async fn heartbeat(
+        &self,
+        evolution_id: &str,
+        worker: &str,
+        lease_ms: i64,
+    ) -> Result<Lease> {
         let now = self.dialect.now();
         let held = composed(format!(
             "UPDATE evolutions SET lease_until = {now} + $3
@@ -111,7 +193,20 @@ impl Store {
         .with((evolution_id, worker, lease_ms))
         .changed(&self.pool)
         .await?;
-        Ok(held == 1)
+        if held == 1 {
+            return Ok(Lease::Held);
+        }
+        let ended = query(
+            "SELECT count(*) FROM evolutions
+             WHERE id = $1 AND worker = $2 AND progress IN ('finished', 'cancelled')",
+        )
+        .with((evolution_id, worker))
+        .one(&self.pool, only::<u32>)
+        .await?;
+        Ok(match ended {
+            0 => Lease::Lost,
+            _ => Lease::Ended,
+        })
     }
 
     /// Releases a claim, so that other workers can claim the evolution at once;
@@ -120,23 +215,29 @@ impl Store {
         let released = query(
             "UPDATE evolutions SET progress = 'queued', worker = NULL, lease_until = 0
              WHERE id = $1 AND worker = $2 AND progress = 'running'",
-        )
-        .with((evolution_id, worker))
-        .changed(&self.pool)
-        .await?;
-        Ok(released == 1)
+        );
+        Ok(self.requeue(released.with((evolution_id, worker))).await? == 1)
     }
 
     /// Releases all claims of workers whose names start with `prefix`; returns
     /// how many.
     pub async fn release(&self, prefix: &str) -> Result<u64> {
-        query(
+        let released = query(
             "UPDATE evolutions SET progress = 'queued', worker = NULL, lease_until = 0
              WHERE progress = 'running' AND substr(worker, 1, length($1)) = $1",
-        )
-        .with(prefix)
-        .changed(&self.pool)
-        .await
+        );
+        self.requeue(released.with(prefix)).await
+    }
+
+    /// Runs a statement that puts evolutions back; returns how many.
+    async fn requeue(&self, statement: Statement) -> Result<u64> {
+        let mut tx = self.pool.begin().await?;
+        let count = statement.changed(&mut *tx).await?;
+        if count > 0 {
+            signal_workers(&mut *tx, self.dialect).await?;
+        }
+        tx.commit().await?;
+        Ok(count)
     }
 
     /// The time spent on each evolution of a run: the sum of its steps, without
@@ -165,6 +266,23 @@ impl Store {
         Ok(pace)
     }
 
+    /// The mean time spent on the finished evolutions of each task of a run, in
+    /// seconds.
+    pub async fn work_by_task(&self, run_id: &str) -> Result<Vec<(TaskId, f64)>> {
+        query(
+            "SELECT w.task_id AS task_id, CAST(avg(w.taken) AS DOUBLE PRECISION) / 1000 AS seconds
+             FROM (SELECT e.task_id AS task_id, sum(s.finished_at - s.started_at) AS taken
+                   FROM evolutions e JOIN steps s ON s.evolution_id = e.id
+                   WHERE e.run_id = $1 AND e.progress = 'finished' GROUP BY e.id, e.task_id) w
+             GROUP BY w.task_id ORDER BY w.task_id",
+        )
+        .with(run_id)
+        .all(&self.pool, |row| {
+            Ok((row.read("task_id")?, row.read("seconds")?))
+        })
+        .await
+    }
+
     /// Records the current step, for display.
     pub async fn note_step(&self, evolution_id: &str, at: Cursor) -> Result<()> {
         query(
@@ -176,30 +294,27 @@ impl Store {
     }
 }
 
-/// Claims the next evolution to which a condition applies. It locks no other
-/// row, and waits for none.
+/// Claims the next evolution of a run, if the run may be worked on still. It
+/// locks no other row, and waits for none.
 async fn take<'c>(
     on: impl AnyExecutor<'c>,
     dialect: Dialect,
-    and: &str,
+    run_id: &str,
     worker: &str,
     lease_ms: i64,
-    run_id: Option<&str>,
 ) -> Result<Option<Claim>> {
     let now = dialect.now();
     let statement = composed(format!(
         "UPDATE evolutions SET progress = 'running', worker = $1, lease_until = {now} + $2,
                 claim = claim + 1, started_at = coalesce(started_at, {now})
-         WHERE id = (SELECT e.id {} {})
+         WHERE id = (
+             SELECT e.id FROM evolutions e JOIN runs r ON r.id = e.run_id
+             WHERE e.run_id = $3 AND e.progress = 'queued' AND {}
+             ORDER BY {ORDER} LIMIT 1 {})
          RETURNING id, task_id, run_id, claim",
-        claimable(now, and),
+        workable(now),
         dialect.skip_locked("e")
     ));
-    let statement = statement.with((worker, lease_ms));
-    let statement = match run_id {
-        Some(run_id) => statement.with(run_id),
-        None => statement,
-    };
     let claim = |row: &AnyRow| {
         Ok(Claim {
             evolution_id: row.read("id")?,
@@ -208,18 +323,8 @@ async fn take<'c>(
             number: row.read("claim")?,
         })
     };
-    statement.first(on, claim).await
-}
-
-/// Locks the run of the next evolution until the end of the transaction.
-async fn lock_next_run(tx: &mut Tx, dialect: Dialect) -> Result<Option<(String, Progress)>> {
-    let now = dialect.now();
-    composed(format!(
-        "UPDATE runs SET started_at = coalesce(started_at, {now})
-         WHERE id = (SELECT e.run_id {})
-         RETURNING id, progress",
-        claimable(now, "")
-    ))
-    .first(tx, |row| Ok((row.read("id")?, row.read("progress")?)))
-    .await
+    statement
+        .with((worker, lease_ms, run_id))
+        .first(on, claim)
+        .await
 }

@@ -1,5 +1,7 @@
 //! Costs: the price table, the totals of runs, and what past iterations took.
 
+use std::collections::HashMap;
+
 use sqlx::any::AnyRow;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::agent::PriceLine;
@@ -134,40 +136,52 @@ impl Store {
         .await
     }
 
-    /// What the scored evolutions of a run took. The times are those of the
-    /// recorded steps, all attempts included.
-    pub async fn effort_of_run(&self, run_id: &str) -> Result<Effort> {
+    /// What each scored evolution of a run took, by its id. The times are those of the
+    /// recorded steps, all attempts included. Empty if no agent had a step.
+    pub async fn efforts_of_run(&self, run_id: &str) -> Result<HashMap<String, Effort>> {
         let scored = Ending::ALL.into_iter().filter(|ending| ending.is_scored());
         let scored: Vec<String> = scored.map(|e| format!("'{}'", e.name())).collect();
         let work = "CASE WHEN s.role <> 'test' THEN s.finished_at - s.started_at - coalesce(s.waiting_ms, 0)
                     ELSE 0 END";
-        composed(format!(
-            "SELECT CAST(coalesce(sum(CASE WHEN s.role <> 'test' THEN 1 ELSE 0 END), 0) AS BIGINT) AS steps,
+        let efforts = composed(format!(
+            "SELECT e.id,
+                    CAST(coalesce(sum(CASE WHEN s.role <> 'test' THEN 1 ELSE 0 END), 0) AS BIGINT) AS steps,
                     count(s.input_tokens) AS counted, count(s.micro_usd) AS priced,
                     CAST(coalesce(sum(coalesce(s.input_tokens, 0) + coalesce(s.output_tokens, 0)), 0) AS BIGINT)
                         AS tokens,
                     CAST(coalesce(sum(s.micro_usd), 0) AS BIGINT) AS micro_usd,
                     CAST(coalesce(sum(s.finished_at - s.started_at), 0) AS BIGINT) AS wall_ms,
                     CAST(coalesce(sum({work}), 0) AS BIGINT) AS agent_ms
-             FROM steps s JOIN evolutions e ON e.id = s.evolution_id
-             WHERE e.run_id = $1 AND s.outcome <> '\"retried\"' AND e.ending IN ({})",
+             FROM evolutions e
+             LEFT JOIN steps s ON s.evolution_id = e.id AND s.outcome <> '\"retried\"'
+             WHERE e.run_id = $1 AND e.ending IN ({}) GROUP BY e.id",
             scored.join(", ")
         ))
         .with(run_id)
-        .one(&self.pool, |row| {
+        .all(&self.pool, |row| {
             let steps: u64 = row.read("steps")?;
-            let all = |of: u64| of > 0 && of == steps;
             let (tokens, micro_usd) = (row.read("tokens")?, row.read("micro_usd")?);
+            let (counted, priced): (u64, u64) = (row.read("counted")?, row.read("priced")?);
             // A clock that was set back must not make it negative.
-            let time = |ms: i64| (steps > 0).then_some(u64::try_from(ms).unwrap_or(0));
-            Ok(Effort {
-                tokens: all(row.read("counted")?).then_some(tokens),
-                micro_usd: all(row.read("priced")?).then_some(micro_usd),
+            let time = |ms: i64| Some(u64::try_from(ms).unwrap_or(0));
+            let effort = Effort {
+                tokens: (counted == steps).then_some(tokens),
+                micro_usd: (priced == steps).then_some(micro_usd),
                 wall_ms: time(row.read("wall_ms")?),
                 agent_ms: time(row.read("agent_ms")?),
-            })
+            };
+            Ok((row.read::<String>("id")?, steps, effort))
         })
-        .await
+        .await?;
+        // An evolution that ended before its agent's first step took nothing; of a run
+        // in which no agent has a step, such as an imported one, nothing is known.
+        if efforts.iter().all(|(_, steps, _)| *steps == 0) {
+            return Ok(HashMap::new());
+        }
+        Ok(efforts
+            .into_iter()
+            .map(|(id, _, effort)| (id, effort))
+            .collect())
     }
 
     /// The totals of a run.

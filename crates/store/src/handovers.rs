@@ -1,15 +1,16 @@
 //! Handovers: the code and the suite that their evolutions start with, and what
 //! each of their iterations cost.
 
-use swe_ci_base::error::Result;
+use swe_ci_base::error::{Error, Result};
 use swe_ci_core::task::TaskId;
 
-use super::Store;
+use super::changes::{count_up, results_changed};
 use super::rows::columns::{Columns, from_row};
 use super::rows::evolutions::Start;
 use super::rows::suites::Suite;
 use super::sql::{Tx, query};
 use super::suites::put_suite;
+use super::{Claim, Store};
 
 /// Where an evolution of a new run starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,27 +19,40 @@ pub struct NewStart {
     /// From 1.
     pub sample: u32,
     pub start: Start,
+    /// `None` where no run has tested that code with T yet: then the worker does,
+    /// before the first step.
+    pub measured: Option<MeasuredStart>,
+}
+
+/// The tests of the code that an evolution starts from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeasuredStart {
     /// T, with the outcomes on that code.
     pub suite: Suite,
-    /// Artifact: the test report of that code.
+    /// Artifact: its test report.
     pub report: Option<String>,
 }
 
 /// Puts the start in the place of the task's base: evolutions are measured
 /// against the outcomes there.
 pub(super) async fn pin_start(tx: &mut Tx, evolution_id: &str, new: &NewStart) -> Result<()> {
-    let suite = put_suite(tx, &new.suite).await?;
     let start = &new.start;
     query(
-        "UPDATE evolutions SET suite = $2, base_report = $3, start_run = $4, start_evolution = $5,
-                start_iteration = $6, start_code = $7
+        "UPDATE evolutions SET start_run = $2, start_evolution = $3, start_iteration = $4, start_code = $5,
+                start_measured = $6
          WHERE id = $1",
     )
-    .with((evolution_id, suite, &new.report))
-    .with((&start.run_id, &start.evolution_id))
-    .with((start.iteration, &start.code))
+    .with((evolution_id, &start.run_id, &start.evolution_id))
+    .with((start.iteration, &start.code, new.measured.is_some()))
     .run(&mut *tx)
     .await?;
+    if let Some(measured) = &new.measured {
+        let suite = put_suite(tx, &measured.suite).await?;
+        query("UPDATE evolutions SET suite = $2, base_report = $3 WHERE id = $1")
+            .with((evolution_id, suite, &measured.report))
+            .run(&mut *tx)
+            .await?;
+    }
     Ok(())
 }
 
@@ -54,6 +68,34 @@ pub struct StepCost {
 }
 
 impl Store {
+    /// Records what a worker found when it tested the start of its evolution, and
+    /// the code as it starts from it. Only under the claim; otherwise fails with
+    /// `Conflict` and writes nothing.
+    pub async fn record_start(
+        &self,
+        claim: &Claim,
+        code: &str,
+        measured: &MeasuredStart,
+    ) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
+        let id = claim.evolution_id.as_str();
+        let suite = put_suite(&mut tx, &measured.suite).await?;
+        query(
+            "UPDATE evolutions SET suite = $3, base_report = $4, start_code = $5, start_measured = 1
+             WHERE id = $1 AND claim = $2 AND progress = 'running'",
+        )
+        .with((id, claim.number, suite, &measured.report))
+        .with(code)
+        .run_or(&mut *tx, || {
+            Error::Conflict(format!("evolution {id} is no longer held by this worker"))
+        })
+        .await?;
+        results_changed(&mut tx, &claim.run_id).await?;
+        count_up(&mut tx).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
     /// The costs of all iterations of a run, by evolution, in order.
     pub async fn costs_by_iteration(&self, run_id: &str) -> Result<Vec<StepCost>> {
         query(

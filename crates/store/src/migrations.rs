@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 26] = files![
+const FILES: [(&str, &str, &str); 30] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -44,6 +44,10 @@ const FILES: [(&str, &str, &str); 26] = files![
     "0024" "handovers",
     "0025" "regrades",
     "0026" "workers",
+    "0027" "queue",
+    "0028" "moved_targets",
+    "0029" "needs",
+    "0030" "worker_figures",
 ];
 
 /// The version of the present schema.
@@ -59,11 +63,37 @@ pub(crate) fn migrator() -> Migrator {
     Migrator::with_migrations(migrations.collect())
 }
 
+/// What a migration does: the first sentence of the comment that it begins with.
+pub(crate) fn purpose(sql: &str) -> String {
+    let comment = sql.lines().map_while(|line| line.strip_prefix("--"));
+    let comment: Vec<&str> = comment.map(str::trim).collect();
+    let comment = comment.join(" ");
+    match comment.split_once(". ") {
+        Some((sentence, _)) => format!("{sentence}."),
+        None => comment,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
     use super::*;
+
+    #[test]
+    fn every_file_begins_with_its_purpose() {
+        for (version, _, sql) in FILES {
+            let purpose = purpose(sql);
+            assert!(
+                purpose.len() > 10 && purpose.len() < 300,
+                "{version}: {purpose}"
+            );
+        }
+        let check = |sql: &str, expect: &str| assert_eq!(purpose(sql), expect);
+        check("-- One. Two.\n-- Three.\nCREATE", "One.");
+        check("-- One\n-- two: x.y;\n\n-- Three.", "One two: x.y;");
+        check("CREATE TABLE a ();", "");
+    }
 
     #[test]
     fn every_file_is_compiled_in_under_its_version() {

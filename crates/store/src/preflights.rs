@@ -7,6 +7,7 @@ use swe_ci_views::preflight::{Finding, Preflight, PreflightState};
 
 use super::audit::note;
 use super::changes::commit_change;
+use super::queue_signals::signal_workers;
 use super::rows::columns::Columns;
 use super::sql::{only, query};
 use super::{Store, to_json};
@@ -48,6 +49,7 @@ impl Store {
         .with(to_json(&findings)?)
         .changed(&mut *tx)
         .await?;
+        signal_workers(&mut *tx, self.dialect).await?;
         commit_change(tx).await?;
         Ok(ended == 1)
     }
@@ -72,6 +74,7 @@ impl Store {
             return Ok(false);
         }
         note(&mut tx, by, "run.preflight", run_id, state.name()).await?;
+        signal_workers(&mut *tx, self.dialect).await?;
         commit_change(tx).await?;
         Ok(true)
     }

@@ -8,6 +8,7 @@ use swe_ci_views::view::Provenance;
 
 use super::audit::note;
 use super::changes::commit_change;
+use super::queue_signals::signal_workers;
 use super::sql::{only, query};
 use super::{Store, new_id, to_json};
 
@@ -52,6 +53,12 @@ impl Store {
             .run_or(&mut *tx, || Error::not_found("evolution", evolution))
             .await?;
         }
+        query(
+            "INSERT INTO run_needs (run_id, need) SELECT $1, need FROM run_needs WHERE run_id = $2",
+        )
+        .with((&id, original))
+        .run(&mut *tx)
+        .await?;
         note(
             &mut tx,
             by,
@@ -60,6 +67,7 @@ impl Store {
             &format!("the code of {original}"),
         )
         .await?;
+        signal_workers(&mut *tx, self.dialect).await?;
         commit_change(tx).await?;
         Ok(id)
     }

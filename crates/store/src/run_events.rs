@@ -10,7 +10,7 @@ use super::{Store, new_id};
 /// parameters.
 const AT_ONCE: usize = 100;
 /// The most that one look returns.
-const MOST: i64 = 2_000;
+pub const MOST_EVENTS: usize = 2_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
@@ -54,10 +54,13 @@ impl Store {
         Ok(())
     }
 
-    /// The events of a moment and later, in their order.
-    pub async fn events_since(&self, at: i64) -> Result<Vec<StoredEvent>> {
-        query("SELECT id, run_id, what FROM run_events WHERE at >= $1 ORDER BY id LIMIT $2")
-            .with((at, MOST))
+    /// The events of a moment and later whose ids come after one, in their
+    /// order. As many as [`MOST_EVENTS`]: there may be more.
+    pub async fn events_since(&self, at: i64, after: &str) -> Result<Vec<StoredEvent>> {
+        query(
+            "SELECT id, run_id, what FROM run_events WHERE at >= $1 AND id > $2 ORDER BY id LIMIT $3",
+        )
+            .with((at, after, MOST_EVENTS as i64))
             .all(&self.pool, |row| {
                 Ok(from_row!(row => StoredEvent { id, run_id, what }))
             })

@@ -11,6 +11,7 @@ use swe_ci_views::view::{Provenance, RunSummary};
 use super::audit::note;
 use super::changes::commit_change;
 use super::handovers::{NewStart, pin_start};
+use super::queue_signals::signal_workers;
 use super::rows::columns::from_row;
 use super::rows::runs::{
     RunListing, RunToExecute, read_listing, read_run_summary, read_run_to_execute,
@@ -124,6 +125,12 @@ impl Store {
                 }
             }
         }
+        for need in run.config.needs.texts() {
+            query("INSERT INTO run_needs (run_id, need) VALUES ($1, $2)")
+                .with((&id, need))
+                .run(&mut *tx)
+                .await?;
+        }
         if run.preflight {
             query(
                 "INSERT INTO preflights (run_id, state, at, findings) VALUES ($1, 'waiting', $2, '[]')",
@@ -134,6 +141,7 @@ impl Store {
         }
         let detail = format!("{}: {}", run.standing.visibility.name(), run.config.model);
         note(&mut tx, by, "run.submit", &id, &detail).await?;
+        signal_workers(&mut *tx, self.dialect).await?;
         commit_change(tx).await?;
         Ok(id)
     }

@@ -10,6 +10,7 @@ use swe_ci_views::steering::Steering;
 
 use super::audit::note;
 use super::changes::{commit_change, results_changed};
+use super::queue_signals::signal_workers;
 use super::rows::columns::from_row;
 use super::rows::runs::read_run_state;
 use super::run_end::on_run_end;
@@ -70,6 +71,7 @@ impl Store {
         for (action, detail) in audited_actions(before, now)? {
             note(&mut tx, by, action, run_id, &detail).await?;
         }
+        signal_workers(&mut *tx, self.dialect).await?;
         tx.commit().await?;
         Ok(Some(now))
     }
@@ -168,6 +170,7 @@ impl Store {
         let endings: Vec<&str> = endings.iter().map(|ending| ending.name()).collect();
         let detail = format!("{} evolutions: {}", ids.len(), endings.join(", "));
         note(&mut tx, by, action, run_id, &detail).await?;
+        signal_workers(&mut *tx, self.dialect).await?;
         results_changed(&mut tx, run_id).await?;
         commit_change(tx).await?;
         Ok(ids)
@@ -208,7 +211,7 @@ async fn insert_retried_steps(tx: &mut Tx, run_id: &str, ending: Ending, by: &Ac
     };
     query(
         "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, started_at, finished_at)
-         SELECT e.id, (SELECT count(*) FROM steps s WHERE s.evolution_id = e.id),
+         SELECT e.id, (SELECT coalesce(max(s.seq) + 1, 0) FROM steps s WHERE s.evolution_id = e.id),
                 e.at_iteration, e.at_role, e.at_attempt, $2, $3, $4, $4
          FROM evolutions e
          WHERE e.run_id = $1 AND e.ending = $5",

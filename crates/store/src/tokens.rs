@@ -2,7 +2,7 @@
 
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_views::account::{AccountRole, Actor, Identity, TokenView};
+use swe_ci_views::account::{AccountRole, Actor, Identity, TokenScope, TokenView};
 
 use super::audit::note_and_commit;
 use super::rows::accounts::read_token;
@@ -17,7 +17,7 @@ pub struct NewToken<'a> {
     pub digest: &'a str,
     /// The name its owner gave it.
     pub name: &'a str,
-    pub scope: AccountRole,
+    pub scope: TokenScope,
     /// Unix milliseconds.
     pub expires_at: i64,
 }
@@ -87,10 +87,12 @@ impl Store {
                 .run(&self.pool)
                 .await?;
         }
+        let (role, scope): (AccountRole, TokenScope) = (row.read("role")?, row.read("scope")?);
         Ok(Some(Identity {
             account_id: row.read("id")?,
             name: row.read("name")?,
-            role: row.read::<AccountRole>("role")?.min(row.read("scope")?),
+            role: role.min(scope.role()),
+            reads_metrics: scope == TokenScope::Metrics && role >= scope.given_by(),
             until: Some(row.time("expires_at")?),
         }))
     }

@@ -1,12 +1,12 @@
 //! Workers: the processes that execute evolutions.
 
-use std::collections::BTreeMap;
-
 use sqlx::any::AnyRow;
 use swe_ci_base::clock::seconds_between;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::labels::Labels;
+use swe_ci_core::run::RunConfig;
 use swe_ci_views::account::Actor;
-use swe_ci_views::workers::{WorkerClaim, WorkerState, WorkerView};
+use swe_ci_views::workers::{NeedyRun, WorkerClaim, WorkerFigures, WorkerState, WorkerView};
 
 use super::audit::note;
 use super::rows::columns::{Columns, from_row};
@@ -28,7 +28,7 @@ pub struct NewWorker<'a> {
     pub name: &'a str,
     pub version: &'a str,
     pub slots: usize,
-    pub labels: &'a BTreeMap<String, String>,
+    pub labels: &'a Labels,
 }
 
 impl Store {
@@ -55,12 +55,12 @@ impl Store {
     }
 
     /// Records that a worker lives; returns whether it was told to drain.
-    pub async fn worker_lives(&self, id: &str) -> Result<bool> {
+    pub async fn worker_lives(&self, id: &str, figures: &WorkerFigures) -> Result<bool> {
         composed(format!(
-            "UPDATE workers SET seen_at = {} WHERE id = $1 RETURNING draining",
+            "UPDATE workers SET seen_at = {}, figures = $2 WHERE id = $1 RETURNING draining",
             self.dialect.now()
         ))
-        .with(id)
+        .with((id, to_json(figures)?))
         .first(&self.pool, |row| row.read("draining"))
         .await?
         .ok_or_else(|| Error::not_found("worker", id))
@@ -128,6 +128,22 @@ impl Store {
         }
         Ok(workers)
     }
+
+    /// The runs with queued evolutions that need labels of their workers.
+    pub async fn needy_runs(&self) -> Result<Vec<NeedyRun>> {
+        query(
+            "SELECT r.id AS run_id, r.config AS config FROM runs r
+             WHERE r.progress IN ('queued', 'running') AND r.paused_at IS NULL
+                AND EXISTS (SELECT 1 FROM run_needs n WHERE n.run_id = r.id)
+                AND EXISTS (SELECT 1 FROM evolutions e WHERE e.run_id = r.id AND e.progress = 'queued')
+             ORDER BY r.id",
+        )
+        .all(&self.pool, |row| {
+            let RunConfig { model, needs, .. } = row.read("config")?;
+            Ok(from_row!(row => NeedyRun { run_id; model: model, needs: needs }))
+        })
+        .await
+    }
 }
 
 fn read_worker(row: &AnyRow) -> Result<WorkerView> {
@@ -145,6 +161,7 @@ fn read_worker(row: &AnyRow) -> Result<WorkerView> {
         started_at: row.time("started_at")?,
         seen_at: row.time("seen_at")?,
         silent_seconds: seconds_between(seen, now),
-        claims: Vec::new()
+        claims: Vec::new(),
+        figures: row.json("figures", "a worker's figures")?
     }))
 }

@@ -9,7 +9,9 @@ use std::time::Instant;
 
 use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict};
 use swe_ci_core::task::SuiteCounts;
-use swe_ci_views::leaderboard::{Entry, Origin, Ranking, Sample, ScoredTask, UncertaintyModel};
+use swe_ci_views::leaderboard::{
+    Effort, Entry, Origin, Ranking, Sample, ScoredTask, UncertaintyModel,
+};
 use swe_ci_views::style::Beside;
 use swe_ci_views::testing;
 
@@ -90,6 +92,10 @@ fn entry(model: u32, origins: &[Arc<Origin>]) -> Entry {
                 reference: count(Convention::Reference)
                     .expect("the reference convention needs only counts"),
                 style: Some(style(model, task)),
+                effort: Effort {
+                    tokens: Some(1_000 * task as u64),
+                    ..Effort::default()
+                },
             }],
         }
     });

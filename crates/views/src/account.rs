@@ -15,6 +15,47 @@ swe_ci_core::named! {
     }
 }
 
+swe_ci_core::named! {
+    /// What a token permits at most: a role, or less.
+    pub enum TokenScope {
+        Reader = "reader",
+        Submitter = "submitter",
+        Admin = "admin",
+        /// May read the numbers of the installation, as a monitoring program
+        /// does, and public results. Only administrators give it.
+        Metrics = "metrics",
+    }
+}
+
+impl TokenScope {
+    /// The role of a token with this scope, if its owner has it.
+    pub fn role(self) -> AccountRole {
+        match self {
+            Self::Metrics | Self::Reader => AccountRole::Reader,
+            Self::Submitter => AccountRole::Submitter,
+            Self::Admin => AccountRole::Admin,
+        }
+    }
+
+    /// The role that an account needs to give it.
+    pub fn given_by(self) -> AccountRole {
+        match self {
+            Self::Metrics => AccountRole::Admin,
+            scope => scope.role(),
+        }
+    }
+}
+
+impl From<AccountRole> for TokenScope {
+    fn from(role: AccountRole) -> Self {
+        match role {
+            AccountRole::Reader => Self::Reader,
+            AccountRole::Submitter => Self::Submitter,
+            AccountRole::Admin => Self::Admin,
+        }
+    }
+}
+
 /// The origin of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "actor", rename_all = "snake_case")]
@@ -38,6 +79,10 @@ pub struct Identity {
     /// Expiry of the token, RFC 3339; absent for a session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// Whether it may read the numbers of the installation, whatever its role: a
+    /// token with the scope `metrics`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reads_metrics: bool,
 }
 
 impl Actor {
@@ -47,6 +92,11 @@ impl Actor {
             Self::Account(identity) => identity.role >= role,
             Self::Operator => true,
         }
+    }
+
+    /// Whether it may read the numbers of the installation.
+    pub fn reads_metrics(&self) -> bool {
+        self.is(AccountRole::Admin) || self.identity().is_some_and(|who| who.reads_metrics)
     }
 
     pub fn name(&self) -> &str {
@@ -124,8 +174,8 @@ pub struct TokenView {
     pub token_id: String,
     /// The owner's name for it.
     pub name: String,
-    /// Upper limit of its role, whatever the owner's role.
-    pub scope: AccountRole,
+    /// What it permits at most, whatever the owner's role.
+    pub scope: TokenScope,
     pub created_at: String,
     pub expires_at: String,
     pub used_at: Option<String>,
@@ -200,6 +250,7 @@ mod tests {
             name: id.into(),
             role,
             until: None,
+            reads_metrics: false,
         })
     }
 

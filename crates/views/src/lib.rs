@@ -31,6 +31,7 @@ pub mod preflight;
 pub mod preparation;
 pub mod regrade;
 pub mod run_list;
+pub mod schedule;
 pub mod steering;
 pub mod style;
 pub mod submission;

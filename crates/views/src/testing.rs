@@ -8,8 +8,8 @@ use swe_ci_core::run::Progress;
 use swe_ci_core::task::{SuiteCounts, TaskId};
 
 use crate::count;
-use crate::leaderboard::{Entry, LeaderboardData, Origin, Published, Sample, ScoredTask};
-use crate::style::{Beside, StylePoint};
+use crate::leaderboard::{Effort, Entry, LeaderboardData, Origin, Published, Sample, ScoredTask};
+use crate::style::{Beside, Erosion, StylePoint};
 
 /// An evolution with these normalized changes, each -1 to 1 in hundredths:
 /// the base passes 100 tests, the target 200.
@@ -28,6 +28,7 @@ pub fn sample(changes: &[f64]) -> Sample {
         paper: Some(series.clone()),
         reference: series,
         style: None,
+        effort: Effort::default(),
     }
 }
 
@@ -39,6 +40,7 @@ pub fn beside(mi: [f64; 2], pylint: [f64; 2], lines: [u32; 2]) -> Beside {
         mi: Some(mi),
         pylint: Some(pylint),
         complexity: Some(3.0),
+        erosion: Erosion::default(),
     };
     Beside {
         base: point(70.0, 7.0),
@@ -56,6 +58,17 @@ pub fn styled(mut run: Entry, style: impl Fn(usize, usize) -> Option<Beside>) ->
     for (task_index, task) in run.tasks_mut().iter_mut().enumerate() {
         for (sample_index, sample) in task.samples.iter_mut().enumerate() {
             sample.style = style(task_index, sample_index);
+        }
+    }
+    run
+}
+
+/// The run with what each evolution took; `effort` gets the indices of the task
+/// and of the sample, from 0.
+pub fn with_effort(mut run: Entry, effort: impl Fn(usize, usize) -> Effort) -> Entry {
+    for (task_index, task) in run.tasks_mut().iter_mut().enumerate() {
+        for (sample_index, sample) in task.samples.iter_mut().enumerate() {
+            sample.effort = effort(task_index, sample_index);
         }
     }
     run

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use swe_ci_core::finding::{Finding, Unranked};
 use swe_ci_core::handover::NoStart;
+use swe_ci_core::labels::Labels;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::requirement::Requirement;
@@ -202,6 +203,10 @@ pub struct RunDetail {
     /// The load of the machine that works on it, while one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostLoad>,
+    /// The labels it needs, while evolutions are queued that no worker may take:
+    /// none that is at work has these labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmet_needs: Option<Labels>,
     pub evolution_list: Vec<EvolutionView>,
 }
 

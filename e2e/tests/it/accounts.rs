@@ -44,6 +44,25 @@ pub async fn press(browser: &Browser, button: &str) {
         .await;
 }
 
+/// Fills in the form of an invitation.
+pub async fn make_account(browser: &Browser, name: &str) {
+    let fields = [
+        ("field-name", name),
+        ("field-password", PASSWORD),
+        ("field-again", PASSWORD),
+    ];
+    fill(browser, &fields).await;
+    press(browser, "Create the account").await;
+    browser.hydrated().await;
+}
+
+/// Signs the browser in as the first administrator.
+pub async fn become_administrator(browser: &Browser, product: &Product) {
+    browser.go(&first_link(product)).await;
+    browser.hydrated().await;
+    make_account(browser, "ada").await;
+}
+
 /// What axe has against it; keeps a picture.
 pub async fn judged(browser: &Browser, name: &str) -> Vec<String> {
     browser.picture(name).await;
@@ -63,14 +82,7 @@ async fn the_whole_way(look: Look) -> Vec<String> {
     browser.go(&first_link(&product)).await;
     browser.hydrated().await;
     wrong.extend(judged(&browser, &picture("invitation")).await);
-    let fields = [
-        ("field-name", "ada"),
-        ("field-password", PASSWORD),
-        ("field-again", PASSWORD),
-    ];
-    fill(&browser, &fields).await;
-    press(&browser, "Create the account").await;
-    browser.hydrated().await;
+    make_account(&browser, "ada").await;
     assert_eq!(browser.text("h1").await, "ada");
 
     fill(&browser, &[("field-name", "nightly runs")]).await;

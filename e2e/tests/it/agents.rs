@@ -2,8 +2,11 @@
 
 use serde_json::json;
 
+use crate::accounts::{become_administrator, press};
 use crate::browser::{Browser, DESK, Look};
-use crate::world::{TRIAL, trial, world};
+use crate::durability::unfold;
+use crate::product::Product;
+use crate::world::{TRIAL, WORLD, trial, world};
 
 /// What stands on a page, wide and narrow.
 const PAGES: [(&str, &str, &[&str]); 4] = [
@@ -104,5 +107,34 @@ async fn every_attempt_is_in_the_api() {
     // A file for each attempt that asked anything.
     let files = "return document.querySelectorAll('.untested a[download]').length";
     assert_eq!(browser.eval(files).await, json!(8));
+    browser.close().await;
+}
+
+/// An administrator gives an agent that gave up its attempts again, which costs
+/// the run its rank.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_gave_up_is_run_again() {
+    let product = Product::showing(WORLD).await;
+    let browser = Browser::open(DESK).await;
+    let run = format!("{}/runs/{TRIAL}", product.url);
+    browser.go(&run).await;
+    assert!(!browser.text("main").await.contains("Run again…"));
+
+    become_administrator(&browser, &product).await;
+    browser.go(&run).await;
+    browser.hydrated().await;
+    unfold(&browser, "Run again…").await;
+    press(&browser, "Run 1 evolution again").await;
+    let text = browser.text("main").await;
+    let says = "1 evolution run again on ";
+    assert!(text.contains(says), "{text}");
+    let ending = &product.run(TRIAL)["evolution_list"][2];
+    assert_eq!(ending["ending"], serde_json::Value::Null, "{ending}");
+    browser.go(&format!("{}/?split=trial", product.url)).await;
+    let unranked = browser
+        .text("section[aria-labelledby=unranked-title]")
+        .await;
+    assert!(unranked.contains("run again"), "{unranked}");
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
     browser.close().await;
 }

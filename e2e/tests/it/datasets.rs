@@ -3,7 +3,7 @@
 
 use swe_ci_engine::testing::commit_history;
 
-use crate::accounts::{PASSWORD, fill, first_link, press};
+use crate::accounts::{first_link, make_account, press};
 use crate::axe::equip;
 use crate::browser::{Browser, DESK};
 use crate::journey::{looked_at, open, product};
@@ -45,13 +45,7 @@ async fn a_plan_leads_to_a_split() {
     equip(&browser).await;
     browser.go(&first_link(&product)).await;
     browser.hydrated().await;
-    let fields = [
-        ("field-name", "root"),
-        ("field-password", PASSWORD),
-        ("field-again", PASSWORD),
-    ];
-    fill(&browser, &fields).await;
-    press(&browser, "Create the account").await;
+    make_account(&browser, "root").await;
 
     open(&browser, &product, "/datasets/new").await;
     let mut wrong = looked_at(&browser, "new-dataset").await;

@@ -4,9 +4,12 @@
 
 use std::time::Duration;
 
+use fantoccini::Locator;
 use serde_json::Value;
 use swe_ci_engine::testing::TinyTask;
 
+use crate::accounts::{become_administrator, press};
+use crate::browser::{Browser, DESK};
 use crate::product::{Product, replay};
 
 /// Within so long a server that is asked to has put everything down.
@@ -110,4 +113,51 @@ async fn a_deployment_loses_nothing() {
     let before = product.run(&id);
     assert_eq!(before["progress"], "running");
     goes_on(&mut product, &id, &before).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn grading_again_survives_a_kill() {
+    let (mut product, original) = at_work().await;
+    product.until_finished(&original).await;
+    let browser = Browser::open(DESK).await;
+    become_administrator(&browser, &product).await;
+    browser
+        .go(&format!("{}/runs/{original}", product.url))
+        .await;
+    browser.hydrated().await;
+    unfold(&browser, "Grade again…").await;
+    press(&browser, "Grade it again").await;
+    let path = browser.eval("return location.pathname").await;
+    let id = path.as_str().unwrap().replace("/runs/", "");
+    assert_ne!(id, original);
+
+    product
+        .until("two iterations are graded", || async {
+            iterations(&product.run(&id)).len() >= 2
+        })
+        .await;
+    // The page would complain about the server that is gone.
+    browser.go("about:blank").await;
+    product.kill();
+    let before = product.run(&id);
+    assert_eq!(before["progress"], "running");
+    goes_on(&mut product, &id, &before).await;
+
+    browser.go(&format!("{}/runs/{id}", product.url)).await;
+    browser.hydrated().await;
+    let moved = browser.text(".moved").await;
+    assert!(
+        moved.contains("0 verdicts of 5 iterations moved."),
+        "{moved}"
+    );
+    browser.picture("graded-again").await;
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.close().await;
+}
+
+/// Opens what asks before an action.
+pub async fn unfold(browser: &Browser, summary: &str) {
+    let words = format!("//main//summary[.='{summary}']");
+    let found = browser.page.find(Locator::XPath(&words)).await;
+    found.unwrap().click().await.unwrap();
 }

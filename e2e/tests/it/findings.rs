@@ -1,6 +1,6 @@
 //! Findings, as readers and an administrator see them.
 
-use crate::accounts::{PASSWORD, fill, first_link, press};
+use crate::accounts::{become_administrator, press};
 use crate::browser::{Browser, DESK};
 use crate::product::Product;
 use crate::world::{WORLD, run};
@@ -57,14 +57,7 @@ async fn a_run_is_held_until_an_administrator_decides() {
     let forms = "return document.querySelectorAll('#findings form').length";
     assert_eq!(browser.eval(forms).await, 0);
 
-    browser.go(&first_link(&product)).await;
-    let fields = [
-        ("field-name", "ada"),
-        ("field-password", PASSWORD),
-        ("field-again", PASSWORD),
-    ];
-    fill(&browser, &fields).await;
-    press(&browser, "Create the account").await;
+    become_administrator(&browser, &product).await;
 
     decide(&browser, &product, "Clear").await;
     let (words, ranked) = standing(&browser, &product).await;

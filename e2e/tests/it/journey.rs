@@ -7,7 +7,7 @@ use swe_ci_core::step::Role;
 use swe_ci_engine::testing::TinyTask;
 use swe_ci_testing::scripted::{Conversation, Script, ScriptedLlm, Turn};
 
-use crate::accounts::{PASSWORD, fill, first_link, judged, press};
+use crate::accounts::{fill, first_link, judged, make_account, press};
 use crate::axe::equip;
 use crate::browser::{Browser, DESK};
 use crate::clicks::Clicks;
@@ -74,17 +74,6 @@ async fn invited(browser: &Browser, product: &Product) -> String {
     let shown = "return document.getElementById('shown-once').value";
     let link = browser.eval(shown).await;
     link.as_str().expect("a link is shown").to_owned()
-}
-
-async fn make_account(browser: &Browser, name: &str) {
-    let fields = [
-        ("field-name", name),
-        ("field-password", PASSWORD),
-        ("field-again", PASSWORD),
-    ];
-    fill(browser, &fields).await;
-    press(browser, "Create the account").await;
-    browser.hydrated().await;
 }
 
 /// Stores a key and fills in the form; the id of the run.

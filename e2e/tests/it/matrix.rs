@@ -71,8 +71,8 @@ async fn tasks_against_runs() {
     // + 3/4 + 1) / 4 and (2/4 + 1) / 2. Whoever leaps is ahead; both arrive,
     // and on the winding road nobody but the leaper without a loss.
     let hardest = json!([
-        "winding|0.41|0.19|2 of 2|0.50✓◇|0.31✓",
-        "straight|0.69|0.12|2 of 2|0.75✓◇|0.62✓◇"
+        "winding|0.41|0.19|2 of 2|1 of 2|0.50✓◇|0.31✓",
+        "straight|0.69|0.12|2 of 2|2 of 2|0.75✓◇|0.62✓◇"
     ]);
     assert_eq!(rows(&browser).await, hardest);
     let models = browser.eval("return [...document.querySelectorAll('.matrix thead a[href^=\"/models/\"]')].map(a => a.textContent)").await;

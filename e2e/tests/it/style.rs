@@ -76,6 +76,8 @@ async fn style_is_seen_wherever_results_are() {
     let mut wrong = looked_at(&browser, "style").await;
     let rows = "return document.querySelectorAll('.style-versions tbody tr').length";
     assert_eq!(browser.eval(rows).await, 3, "base, oracle, iteration 1");
+    let rows = "return document.querySelectorAll('.erosion-versions tbody tr').length";
+    assert_eq!(browser.eval(rows).await, 3, "the same versions");
     let unfold = "document.querySelectorAll('.diff-file').forEach(file => { file.open = true })";
     browser.eval(unfold).await;
     wrong.extend(looked_at(&browser, "style-side").await);
@@ -97,7 +99,12 @@ async fn style_is_seen_wherever_results_are() {
     says(&browser, "both are ranked", "Leaper").await;
     wrong.extend(looked_at(&browser, "style-leaderboard").await);
 
-    for figure in ["style-wins", "changed-lines", "style-trend"] {
+    for figure in [
+        "style-wins",
+        "changed-lines",
+        "style-trend",
+        "erosion-trend",
+    ] {
         open(&browser, &product, &format!("/embed/{figure}")).await;
         says(&browser, "the run is in it", "Stepper").await;
         wrong.extend(looked_at(&browser, figure).await);

@@ -7,7 +7,9 @@ use axum::http::StatusCode;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use swe_ci_engine::KeyView;
-use swe_ci_views::account::{AccountRole, AccountView, AuditEntry, Identity, TokenView};
+use swe_ci_views::account::{
+    AccountRole, AccountView, AuditEntry, Identity, TokenScope, TokenView,
+};
 use swe_ci_views::view::Page;
 use utoipa::ToSchema;
 
@@ -44,8 +46,9 @@ pub(crate) struct NewToken {
     /// The purpose of the token.
     #[schema(example = "nightly runs")]
     name: String,
-    /// The token's highest role; the owner's role limits it further.
-    scope: AccountRole,
+    /// What the token permits at most; the owner's role limits it further.
+    /// `metrics` reads `/metrics` and public results; administrators give it.
+    scope: TokenScope,
     /// Days until the token expires.
     #[schema(minimum = 1, maximum = 365)]
     days: u32,

@@ -7,10 +7,10 @@ use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::task::TaskId;
 use swe_ci_engine::Engine;
 use swe_ci_views::leaderboard::{Incomparable, ModelDetail, StyleRates, Versus, WinRates};
-use swe_ci_views::style::StyleMetric;
+use swe_ci_views::style::{ErosionFigure, StyleMetric};
 
 use super::query::{Query, QueryString, parameters};
-use super::responses::NotComparable;
+use super::responses::{Invalid, NotComparable};
 use super::{Answer, CSV, Result, download};
 use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
@@ -76,7 +76,7 @@ pub(crate) async fn compare(
     get, path = "/api/v1/compare.csv", tag = "results",
     params(ComparisonParameters),
     responses(
-        (status = 200, description = "task_id, repo, run_id, model, evoscore, turns, solved, zrr, regressions, and of the code beside the oracle's, where it is solved and measured: mi_win_rate, mi_tie_rate, mi_loss_rate, pylint_win_rate, pylint_tie_rate, pylint_loss_rate, lines_ratio", body = String, content_type = "text/csv"),
+        (status = 200, description = "task_id, repo, run_id, model, evoscore, turns, solved, zrr, regressions, and of the code beside the oracle's, where it is solved and measured: mi_win_rate, mi_tie_rate, mi_loss_rate, pylint_win_rate, pylint_tie_rate, pylint_loss_rate, lines_ratio; and of each number of erosion, such as cognitive_complexity_difference, the run's minus the oracle's", body = String, content_type = "text/csv"),
         NotComparable,
     ),
 )]
@@ -88,18 +88,32 @@ pub(crate) async fn compare_csv(
     Ok(download("swe-ci-compare.csv", CSV, table(&versus)))
 }
 
-/// All runs of a model over all splits, their standings, and the model's
-/// results on groups of tasks.
+parameters! {
+    /// The tasks that count.
+    struct SeenParameters of |query| {
+        /// `exclude`: only tasks that the model cannot have seen.
+        #[param(rename = "seen", value_type = Option<String>, example = "exclude")]
+        unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
+    }
+}
+
+/// All runs of a model over all splits, their standings, the change of its score
+/// from split to split, and its results on groups of tasks.
 #[utoipa::path(
     get, path = "/api/v1/models/{name}", tag = "results",
-    params(("name" = String, Path, description = "The model's name, percent-encoded.")),
+    params(("name" = String, Path, description = "The model's name, percent-encoded."), SeenParameters),
     responses(
         (status = 200, description = "The model", body = ModelDetail),
+        Invalid,
         (status = 404, description = "No run uses a model of this name"),
     ),
 )]
-pub(crate) async fn model(engine: ActorEngine, Path(name): Path<String>) -> Answer<ModelDetail> {
-    Ok(Json(engine.model(&name).await?))
+pub(crate) async fn model(
+    engine: ActorEngine,
+    Path(name): Path<String>,
+    Query(SeenParameters { unseen }): Query<SeenParameters>,
+) -> Answer<ModelDetail> {
+    Ok(Json(engine.model(&name, unseen).await?))
 }
 
 const COLUMNS: &str = "task_id,repo,run_id,model,evoscore,turns,solved,zrr,regressions,\
@@ -126,10 +140,12 @@ fn table(versus: &Versus) -> String {
             fields.into_iter().chain(style)
         })
     });
-    csv::table(COLUMNS.split(','), lines)
+    let erosion = ErosionFigure::ALL.map(|figure| format!("{}_difference", figure.name()));
+    let columns = COLUMNS.split(',').map(str::to_owned).chain(erosion);
+    csv::table(columns, lines)
 }
 
-/// As many fields as [`COLUMNS`] has for style; unknown values are empty.
+/// As many fields as there are columns for style; unknown values are empty.
 fn style(rates: StyleRates) -> impl Iterator<Item = String> {
     let shares = move |metric| {
         let rates = rates.of(metric);
@@ -137,12 +153,15 @@ fn style(rates: StyleRates) -> impl Iterator<Item = String> {
         shares.map(|share| rates.map(share))
     };
     let all = StyleMetric::ALL.into_iter().flat_map(shares);
-    let all = all.chain([rates.lines_ratio]);
+    let erosion = ErosionFigure::ALL.map(|figure| rates.erosion.of(figure));
+    let all = all.chain([rates.lines_ratio]).chain(erosion);
     all.map(|value| value.map_or_else(String::new, |value| value.to_string()))
 }
 
 #[cfg(test)]
 mod tests {
+    use swe_ci_views::style::Erosion;
+
     use super::*;
 
     #[test]
@@ -156,8 +175,13 @@ mod tests {
             }),
             pylint: None,
             lines_ratio: Some(1.5),
+            erosion: Erosion {
+                duplicated_lines: Some(-2.5),
+                ..Erosion::default()
+            },
         };
         let fields: Vec<String> = style(rates).collect();
-        assert_eq!(fields, ["0.25", "0.5", "0.25", "", "", "", "1.5"]);
+        let expect = "0.25,0.5,0.25,,,,1.5,,-2.5,,,,,";
+        assert_eq!(fields.join(","), expect);
     }
 }

@@ -2,8 +2,9 @@
 
 use axum::Json;
 use axum::response::Response;
+use swe_ci_core::handover::HandoverTarget;
 use swe_ci_engine::Engine;
-use swe_ci_views::handover::{After, HandoverMatrix};
+use swe_ci_views::handover::{After, HandoverMatrix, Wanted};
 
 use super::query::{Query, parameters};
 use super::responses::{Invalid, NoSuchSplit};
@@ -16,6 +17,10 @@ parameters! {
         /// The split; the first one when absent.
         #[param(example = "demo")]
         split: Option<String> = query.split()?,
+        /// `same`, towards the target of the earlier run, or `moved`, towards that of a
+        /// later task; the first that there is when absent.
+        target: Option<HandoverTarget> =
+            query.parse("target", "`same` or `moved`", HandoverTarget::from_name)?,
         /// The iteration after which the code was handed over: `last`, the last
         /// scored one of each evolution, or a number; the first that there is when
         /// absent.
@@ -27,7 +32,11 @@ parameters! {
 
 /// The matrix; empty while there is no split at all.
 async fn matrix(engine: &Engine, parameters: HandoverParameters) -> Result<HandoverMatrix> {
-    let HandoverParameters { split, after } = parameters;
+    let HandoverParameters {
+        split,
+        target,
+        after,
+    } = parameters;
     let split = match split {
         Some(split) => split,
         None => match engine.splits().await?.into_iter().next() {
@@ -35,7 +44,7 @@ async fn matrix(engine: &Engine, parameters: HandoverParameters) -> Result<Hando
             None => return Ok(HandoverMatrix::default()),
         },
     };
-    Ok(engine.handovers(&split, after).await?)
+    Ok(engine.handovers(&split, Wanted { target, after }).await?)
 }
 
 /// What each model makes of code that another run wrote: the finished handovers
@@ -58,7 +67,7 @@ pub(crate) async fn handovers(
     get, path = "/api/v1/handovers.csv", tag = "results",
     params(HandoverParameters),
     responses(
-        (status = 200, description = "split, after, written_by, written_by_kind, written_by_run, continued_by, harness, mode, run_id, tasks, left_out, iteration; closed_gap and lost, each with `_low` and `_high`; tokens, usd; against_own and against_human, each with `_low`, `_high`, `_p` and `_tasks`. Unknown values are empty.", body = String, content_type = "text/csv"),
+        (status = 200, description = "split, target, after, written_by, written_by_kind, written_by_run, writer_went_on_with, continued_by, harness, mode, run_id, tasks, left_out, iteration; closed_gap and lost, each with `_low` and `_high`; tokens, usd; against_own and against_human, each with `_low`, `_high`, `_p` and `_tasks`. Unknown values are empty.", body = String, content_type = "text/csv"),
         Invalid, NoSuchSplit,
     ),
 )]

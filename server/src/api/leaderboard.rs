@@ -212,7 +212,7 @@ pub(crate) async fn leaderboard(
 /// and pylint_tasks; input_tokens and output_tokens; cost_usd; of the scored
 /// evolutions tokens_per_task, cost_usd_per_task, tokens_per_closed_test,
 /// cost_usd_per_closed_test, agent_seconds_per_iteration and
-/// wall_seconds_per_iteration; findings; tasks,
+/// wall_seconds_per_iteration, each with `_low` and `_high`; findings; tasks,
 /// tasks_total and tasks_blocked; release_date; finished_at. Unranked runs
 /// follow the ranking: their ranks are empty, and `unranked` says why. Unknown
 /// values are empty. Names that a spreadsheet would take for a formula begin with an
@@ -291,10 +291,10 @@ parameters! {
     /// The order of the tasks.
     struct OrderParameters of |query| {
         /// The sort key of the tasks, with a leading `-` for descending order: mean
-        /// (the hardest task first), spread, solved, task.
+        /// (the hardest task first), spread, solved, zrr, task.
         #[param(value_type = Option<String>, default = "mean", example = "-spread")]
         sort: TaskOrder = {
-            let must = "mean, spread, solved or task, with a leading `-` for descending order";
+            let must = "mean, spread, solved, zrr or task, with a leading `-` for descending order";
             query.parse("sort", must, |text| text.parse().ok())?.unwrap_or_default()
         },
         /// `exclude`: each run only on tasks that its model cannot have seen.

@@ -11,6 +11,7 @@ mod curations;
 mod events;
 mod files;
 mod findings;
+mod gate;
 mod handovers;
 mod health;
 mod judgements;
@@ -89,7 +90,8 @@ fn annotated() -> OpenApiRouter<App> {
     let router = operations!(
         OpenApiRouter::with_openapi(Document::openapi()),
         leaderboard: leaderboard, leaderboard_csv, unranked, matrix, matrix_csv;
-        comparison: compare, compare_csv;
+        comparison: compare, compare_csv, model;
+        gate: gate, gate_markdown, gate_junit;
         handovers: handovers, handovers_csv;
         plots: figure;
         runs: runs, scores, freshness, freshness_csv, evolution, card;
@@ -117,7 +119,6 @@ fn without_parameters() -> OpenApiRouter<App> {
         events: events;
         curations: curations, curate, curation, cancel;
         tasks: task, results, splits, split, metadata, datasheet, disk;
-        comparison: model;
         accounts: me, tokens, make_token, revoke_token, accounts, keys, set_key;
         workers: workers, metrics;
         notifications: notifications, add_target, remove_target, test_target, confirm_mailbox;

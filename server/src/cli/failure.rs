@@ -30,6 +30,11 @@ impl Failure {
         }
     }
 
+    /// A gate that cannot tell; only a candidate that fails it has code 1.
+    pub(super) fn cannot_tell(self) -> Self {
+        Self { code: 2, ..self }
+    }
+
     /// The user's next step.
     pub(super) fn next(mut self, next: impl Into<String>) -> Self {
         self.next = Some(next.into());

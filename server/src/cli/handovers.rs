@@ -1,9 +1,10 @@
 //! `swe-ci handovers`: what models make of each other's code.
 
 use clap::Args;
+use swe_ci_core::handover::HandoverTarget;
 use swe_ci_core::uncertainty::{Comparison, Interval};
 use swe_ci_engine::Engine;
-use swe_ci_views::handover::{After, HandoverMatrix};
+use swe_ci_views::handover::{After, HandoverMatrix, Wanted};
 
 use super::failure::Failure;
 use super::output;
@@ -28,6 +29,9 @@ pub(super) struct Options {
     /// that there is when absent
     #[arg(long, value_name = "N")]
     after: Option<After>,
+    /// Those towards a later target, also while there are others
+    #[arg(long)]
+    moved: bool,
     /// The iteration since the handover; the last one when absent
     #[arg(long, value_name = "N")]
     at: Option<u32>,
@@ -42,7 +46,13 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
         None => engine.splits().await?.into_iter().next().map(|s| s.name),
     };
     let matrix = match &split {
-        Some(split) => engine.handovers(split, options.after).await?,
+        Some(split) => {
+            let wanted = Wanted {
+                target: options.moved.then_some(HandoverTarget::Moved),
+                after: options.after,
+            };
+            engine.handovers(split, wanted).await?
+        }
         None => HandoverMatrix::default(),
     };
     let last = matrix.iterations;
@@ -60,7 +70,7 @@ fn print(matrix: &HandoverMatrix, at: u32) -> Result<(), Failure> {
         let writer = &matrix.writers[cell.writer as usize];
         let continuer = &matrix.continuers[cell.continuer as usize];
         Some([
-            output::short(&writer.model, 30),
+            output::short(&writer.name(), 30),
             output::short(&continuer.model, 30),
             with_interval(output::percent(after.closed_gap), after.closed_gap_interval),
             output::percent(after.lost),

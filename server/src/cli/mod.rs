@@ -7,6 +7,7 @@ mod disk;
 mod doctor;
 mod failure;
 mod findings;
+mod gate;
 mod handovers;
 mod harness;
 mod import_results;
@@ -14,6 +15,7 @@ mod judge;
 mod key;
 mod leaderboard;
 mod output;
+mod plan;
 mod price;
 mod regrade;
 mod rescore;
@@ -24,6 +26,7 @@ mod serve;
 mod signals;
 mod steer;
 mod style;
+mod upgrade_check;
 mod verify;
 mod work;
 mod workers;
@@ -59,7 +62,8 @@ command line or an environment variable is invalid.";
 
 const MIGRATE_HELP: &str = "\
 `serve` and every other command migrate the database when they start; this
-command does it at a time of your choice.
+command does it at a time of your choice. `swe-ci upgrade-check` tells before
+what it will change.
 
 Examples:
   swe-ci migrate
@@ -87,9 +91,19 @@ enum Command {
     /// Show who executes runs, and drain workers
     #[command(after_help = workers::AFTER_HELP)]
     Workers(workers::Options),
+    /// Tell how long a run would take on so many slots
+    #[command(after_help = plan::AFTER_HELP)]
+    Plan(plan::Options),
     /// Bring the database up to date
     #[command(after_help = MIGRATE_HELP)]
     Migrate,
+    /// Tell what opening the database with this program would change in it
+    #[command(after_help = upgrade_check::AFTER_HELP)]
+    UpgradeCheck {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Check everything a run needs, and advise on problems
     #[command(after_help = doctor::AFTER_HELP)]
     Doctor {
@@ -109,6 +123,9 @@ enum Command {
     /// Print the leaderboard of a split
     #[command(after_help = leaderboard::AFTER_HELP)]
     Leaderboard(leaderboard::Options),
+    /// Tell by an exit code whether a candidate loses too much against a baseline
+    #[command(after_help = gate::AFTER_HELP)]
+    Gate(gate::Options),
     /// Print what models made of each other's code
     #[command(after_help = handovers::AFTER_HELP)]
     Handovers(handovers::Options),
@@ -121,7 +138,7 @@ enum Command {
     /// Score stored runs again, after a change of the metric definitions
     #[command(after_help = rescore::AFTER_HELP)]
     Rescore(rescore::Options),
-    /// Measure a folder of code with Pylint and radon
+    /// Measure a folder of code with the style tools
     #[command(after_help = style::AFTER_HELP)]
     Style(style::Options),
     /// Run the tests of a run again, and compare them with the recorded
@@ -187,15 +204,18 @@ impl Cli {
             Command::Serve(options) => serve::execute(&global, &options).await,
             Command::Work(options) => work::execute(&global, &options).await,
             Command::Workers(options) => workers::execute(&engine().await?, &options).await,
+            Command::Plan(options) => plan::execute(&engine().await?, &options).await,
             Command::Migrate => {
                 engine().await?;
                 output::line("The database is up to date.")
             }
+            Command::UpgradeCheck { json } => upgrade_check::execute(&global, json).await,
             Command::Doctor { json } => doctor::execute(engine().await, json).await,
             Command::Disk(options) => disk::execute(&engine().await?, &options).await,
             Command::Dataset(command) => dataset::execute(&global, command).await,
             Command::Run(command) => run::execute(&global, command).await,
             Command::Leaderboard(options) => leaderboard::execute(&engine().await?, &options).await,
+            Command::Gate(options) => gate::execute(engine, &options).await,
             Command::Handovers(options) => handovers::execute(&engine().await?, &options).await,
             Command::Score(options) => score::execute(options).await,
             Command::ImportResults(options) => {

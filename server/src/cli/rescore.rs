@@ -25,7 +25,7 @@ pub(super) struct Options {
     /// Only this run, whatever version of the definitions it has
     #[arg(long, value_name = "ID")]
     run: Option<String>,
-    /// Measure code style, with Pylint and radon in containers
+    /// Measure code style, with Pylint, radon and others in containers
     #[arg(long)]
     style: bool,
     /// Print JSON

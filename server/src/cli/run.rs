@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args, Subcommand};
 use serde_json::json;
-use swe_ci_core::handover::Handover;
+use swe_ci_core::handover::{Handover, HandoverTarget};
 use swe_ci_core::run::RunConfig;
 use swe_ci_engine::{PageRequest, run_configuration};
 use swe_ci_views::account::Visibility;
@@ -35,6 +35,7 @@ and the optional fields, with their defaults:
   samples = 1
   plan = { max_iterations = 20, max_attempts = 10 }
   allow_hosted_tools = false    # web search and the like; true is not ranked
+  needs = {}    # labels of the workers that may execute it, such as { gpu = \"yes\" }
 
   [limits]
   cpus_milli = 2000    # thousandths of a processor
@@ -54,6 +55,7 @@ With --continue RUN, or a table
   [handover]
   run = \"RUN\"
   iteration = 5    # the last scored iteration of each evolution when absent
+  target = \"same\"    # or moved: RUN ended where the tasks of this run begin
 
 each evolution goes on with the code that RUN had after that iteration, instead
 of the base. Such runs are not ranked; `swe-ci handovers` compares them.
@@ -120,6 +122,9 @@ pub(super) struct Submit {
     /// The code after this iteration; the last scored one when absent
     #[arg(long, value_name = "N", requires = "handover", value_parser = clap::value_parser!(u32).range(1..=1000))]
     after: Option<u32>,
+    /// Towards a later target: RUN ended where the tasks of this run begin
+    #[arg(long, requires = "handover")]
+    moved: bool,
     /// Show it to administrators only; `swe-ci run publish` shows it to all
     #[arg(long)]
     private: bool,
@@ -159,8 +164,14 @@ async fn submit(global: &GlobalOptions, options: &Submit) -> Result<(), Failure>
         None => RunConfig::human(&options.split),
     };
     if let Some(run) = options.handover.clone() {
-        let iteration = options.after;
-        config.handover = Some(Handover { run, iteration });
+        config.handover = Some(Handover {
+            run,
+            iteration: options.after,
+            target: match options.moved {
+                true => HandoverTarget::Moved,
+                false => HandoverTarget::Same,
+            },
+        });
     }
     let visibility = match options.private {
         true => Visibility::Private,
@@ -257,8 +268,9 @@ fn print_run(run: &RunDetail) -> Result<(), Failure> {
     ))?;
     if let Some(handover) = &config.handover {
         output::line(format_args!(
-            "goes on with the code of run {}",
-            handover.run
+            "goes on with the code of run {}, towards {}",
+            handover.run,
+            handover.target.in_words()
         ))?;
         for left in &run.provenance.not_handed_over {
             output::note(format_args!(

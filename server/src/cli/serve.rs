@@ -13,7 +13,7 @@ use super::failure::Failure;
 use super::output;
 use super::signals::stop_on_signals;
 use crate::app::App;
-use crate::config::{GlobalOptions, ServeOptions};
+use crate::config::{GlobalOptions, ServeOptions, default_site};
 use crate::invitation::{invitation_link, local};
 use crate::serve::{self, Background};
 use crate::site::Site;
@@ -34,15 +34,13 @@ unusable, another server works on it), 2 an option is invalid.";
 pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> Result<(), Failure> {
     let mut config = global.engine(options.workers()).map_err(Failure::usage)?;
     config.private_endpoints = options.allow_private_endpoints;
+    config.labels = options.labels.clone();
     config.measure_style = options.measure_style();
     config.mailer = options.mailer().map_err(Failure::usage)?;
     let public_url = options.public_url();
     config.public_url = public_url.as_ref().map(|url| url.as_str().to_owned());
     let providers = options.providers().map_err(Failure::usage)?;
-    let site = Site::open(&options.site()).map_err(|e| {
-        Failure::new(e.to_string())
-            .next("build it with `make run` or `cargo run -p xtask -- site`, or name its folder with --site or SWE_CI_SITE")
-    })?;
+    let site = site(options)?;
     let listener = bind(options.listen).await?;
     let address = listener.local_addr().unwrap_or(options.listen);
     let engine = Engine::open(config).await?;
@@ -68,6 +66,19 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
         .map_err(conflict_failure)?;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// The named site, else the one of this program, else the usual folder.
+fn site(options: &ServeOptions) -> Result<Site, Failure> {
+    let folder = match (options.site(), Site::embedded()) {
+        (None, Some(embedded)) => return Ok(embedded),
+        (Some(named), _) => named,
+        (None, None) => default_site(),
+    };
+    Site::open(&folder).map_err(|e| {
+        Failure::new(e.to_string())
+            .next("build it with `make run` or `cargo run -p xtask -- site`, or name its folder with --site or SWE_CI_SITE")
+    })
 }
 
 /// Prints the link to the first account while there is none. Each start creates

@@ -4,15 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 use swe_ci_engine::{Engine, FolderStyle};
-use swe_ci_views::style::{CodeStyle, FileStyle, PylintCounts};
+use swe_ci_views::style::{CodeStyle, Erosion, ErosionFigure, FileStyle, PylintCounts};
 
 use super::failure::Failure;
 use super::output;
 
 pub(super) const AFTER_HELP: &str = "\
-Pylint and radon run in a container without a network, on a copy of the `*.py`
-files outside of folders named `tests` or `test`, with their own defaults: the
-folder's configuration is ignored. Imports resolve to the image's packages.
+Pylint, radon, complexipy and Vulture run in containers without a network, on a
+copy of the `*.py` files outside of folders named `tests` or `test`, with their own
+defaults: the folder's configuration is ignored. Imports resolve to the image's
+packages.
 
 Examples:
   swe-ci style .
@@ -46,10 +47,14 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
 fn print(found: &FolderStyle, listed: usize) -> Result<(), Failure> {
     let tools = &found.tools;
     output::note(format_args!(
-        "Pylint {}, radon {}, Python {}",
-        tools.pylint, tools.radon, tools.python
+        "Pylint {}, radon {}, complexipy {}, Vulture {}, Python {}",
+        tools.pylint, tools.radon, tools.complexipy, tools.vulture, tools.python
     ));
+    for problem in &found.problems {
+        output::note(problem);
+    }
     let of_all = totals(&found.style).map(|(name, value)| [name.to_owned(), value]);
+    let of_all = of_all.into_iter().chain(erosion(&found.erosion));
     output::table("measure | value:", of_all)?;
     let mut files: Vec<&FileStyle> = found.files.iter().collect();
     let mi = |file: &FileStyle| file.radon.map_or(-1.0, |radon| radon.mi);
@@ -83,6 +88,19 @@ fn totals(style: &CodeStyle) -> [(&'static str, String); 10] {
         ("files", style.files.to_string()),
         ("files that cannot be parsed", style.unparsed.to_string()),
     ]
+}
+
+/// What can be told without a base, and is not among the totals.
+fn erosion(erosion: &Erosion) -> Vec<[String; 2]> {
+    let shown = ErosionFigure::ALL.into_iter().filter(|figure| {
+        matches!(
+            figure,
+            ErosionFigure::Cognitive | ErosionFigure::Duplicated | ErosionFigure::Unused
+        )
+    });
+    shown
+        .map(|figure| [figure.title().to_lowercase(), number(erosion.of(figure))])
+        .collect()
 }
 
 fn row(file: &FileStyle) -> [String; 6] {

@@ -2,14 +2,15 @@
 
 use clap::{Args, Subcommand};
 use swe_ci_engine::Engine;
-use swe_ci_views::workers::WorkerView;
+use swe_ci_views::workers::{WorkerView, unmet_in_words};
 
 use super::failure::Failure;
 use super::output;
 
 pub(super) const AFTER_HELP: &str = "\
 A worker is lost when it sent no heartbeat for a minute; others take over what it
-held as soon as its lease ends.
+held as soon as its lease ends. At hand are the prepared images of tasks and the
+layers of harnesses in its container engine.
 
 Examples:
   swe-ci workers
@@ -41,7 +42,14 @@ enum Command {
 
 pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Failure> {
     let (worker, drain, done) = match &options.command {
-        None => return output::show(&engine.workers().await?, options.json, |all| print(all)),
+        None => {
+            output::show(&engine.workers().await?, options.json, |all| print(all))?;
+            for run in engine.runs_without_worker().await? {
+                let waits = unmet_in_words(&run.needs);
+                output::note(format_args!("run {} ({}) {waits}", run.run_id, run.model));
+            }
+            return Ok(());
+        }
         Some(Command::Drain { worker }) => (worker, true, "draining"),
         Some(Command::Resume { worker }) => (worker, false, "claiming again"),
     };
@@ -64,9 +72,12 @@ fn print(workers: &[WorkerView]) -> Result<(), Failure> {
             format!("{:.0} s", worker.silent_seconds),
             worker.started_at.clone(),
             worker.version.clone(),
+            worker.labels.to_string(),
+            worker.figures.at_hand(),
             tasks.join(", "),
         ]
     });
-    let header = "Worker | State | Busy: | Last heartbeat: | Since | Version | Works on";
+    let header =
+        "Worker | State | Busy: | Last heartbeat: | Since | Version | Labels | At hand | Works on";
     output::table_or_note(header, rows, "No worker; start one with `swe-ci work`.")
 }

@@ -18,7 +18,7 @@ use swe_ci_core::ceilings::Ceilings;
 use tracing_subscriber::EnvFilter;
 
 use self::environment::Environment;
-pub use self::serve::ServeOptions;
+pub use self::serve::{ServeOptions, default_site};
 pub use self::work::WorkOptions;
 
 /// The options of every command.

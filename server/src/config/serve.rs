@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_app::PublicUrl;
+use swe_ci_core::labels::Labels;
 use swe_ci_engine::Mailer;
 use url::Url;
 
@@ -26,8 +27,8 @@ pub struct ServeOptions {
     )]
     pub listen: SocketAddr,
 
-    /// Folder of the built site; `site` next to the program or to its folder,
-    /// else target/site
+    /// Folder of the built site; when absent the site that the program carries,
+    /// else `site` next to the program or to its folder, else target/site
     #[arg(long, env = "SWE_CI_SITE", value_name = "FOLDER")]
     site: Option<PathBuf>,
 
@@ -41,6 +42,16 @@ pub struct ServeOptions {
         value_parser = clap::value_parser!(u16).range(0..=256)
     )]
     workers: Option<u16>,
+
+    /// What is special about this machine, such as `arch=amd64,gpu=yes`: its
+    /// workers also take runs that need some of these labels
+    #[arg(
+        long,
+        env = "SWE_CI_LABELS",
+        value_name = "NAME=VALUE,…",
+        default_value = ""
+    )]
+    pub labels: Labels,
 
     /// The site's public URL, such as https://bench.example.org, for previews,
     /// search engines, feeds and citations
@@ -82,7 +93,7 @@ pub struct ServeOptions {
     pub allow_private_endpoints: bool,
 
     /// Whether to measure the code style of evolutions as they end; needs
-    /// `--workers`, and Pylint and radon from the package index
+    /// `--workers`, and the style tools from the package index
     #[arg(long, env = "SWE_CI_CODE_STYLE", value_name = "YES|NO", value_enum, default_value_t = YesNo::Yes)]
     code_style: YesNo,
 
@@ -145,10 +156,9 @@ impl ServeOptions {
         self.trusted_proxies.clone().unwrap_or_default()
     }
 
-    /// The folder of the built site; it may not exist.
-    pub fn site(&self) -> PathBuf {
-        let given = self.site.clone().filter(|p| !p.as_os_str().is_empty());
-        given.unwrap_or_else(|| default_site(std::env::current_exe().ok().as_deref()))
+    /// The folder of the built site, if one is named; it may not exist.
+    pub fn site(&self) -> Option<PathBuf> {
+        self.site.clone().filter(|p| !p.as_os_str().is_empty())
     }
 
     /// The sign-in providers; none without a file.
@@ -192,7 +202,12 @@ pub(super) fn default_workers() -> usize {
     (processors / 2).max(processors.min(2))
 }
 
-fn default_site(executable: Option<&Path>) -> PathBuf {
+/// Where the site is when no folder is named and the program carries none.
+pub fn default_site() -> PathBuf {
+    site_of(std::env::current_exe().ok().as_deref())
+}
+
+fn site_of(executable: Option<&Path>) -> PathBuf {
     // Cargo builds the program into a folder beside the site's.
     let folders = executable.into_iter().flat_map(Path::ancestors).skip(1);
     let sites = folders.take(2).map(|folder| folder.join("site"));
@@ -382,7 +397,7 @@ mod tests {
     fn the_site_is_next_to_the_program_or_in_target() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("debug/swe-ci");
-        let site = || default_site(Some(&program));
+        let site = || site_of(Some(&program));
         assert_eq!(site(), Path::new("target/site"));
         for place in ["site", "debug/site"] {
             std::fs::create_dir_all(folder.path().join(place)).unwrap();

@@ -1,9 +1,9 @@
 //! The configuration of `work`.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::Args;
+use swe_ci_core::labels::Labels;
 use swe_ci_engine::WorkerConfig;
 
 use super::GlobalOptions;
@@ -32,9 +32,15 @@ pub struct WorkOptions {
     )]
     name: String,
 
-    /// What is special about this worker, such as `arch=amd64,pool=big`
-    #[arg(long, env = "SWE_CI_LABELS", value_name = "KEY=VALUE,…", value_delimiter = ',', value_parser = label)]
-    labels: Vec<(String, String)>,
+    /// What is special about this worker, such as `arch=amd64,gpu=yes`: it also
+    /// takes runs that need some of these labels
+    #[arg(
+        long,
+        env = "SWE_CI_LABELS",
+        value_name = "NAME=VALUE,…",
+        default_value = ""
+    )]
+    labels: Labels,
 
     /// After SIGTERM, how long steps under way may go on, in seconds; then they
     /// are put back for other workers
@@ -64,23 +70,15 @@ impl WorkOptions {
     /// A text that names the invalid variable.
     pub fn engine(&self, global: &GlobalOptions) -> Result<swe_ci_engine::Config, String> {
         let slots = self.slots.map_or_else(default_workers, usize::from);
-        let labels: BTreeMap<String, String> = self.labels.iter().cloned().collect();
         Ok(swe_ci_engine::Config {
             worker: Some(WorkerConfig {
                 name: self.name.clone(),
-                labels,
                 grace: Duration::from_secs(self.grace),
                 until_idle: self.until_idle,
             }),
+            labels: self.labels.clone(),
             measure_style: self.code_style == YesNo::Yes,
             ..global.engine(slots.max(1))?
         })
-    }
-}
-
-fn label(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err(format!("`{text}` is no label; write KEY=VALUE")),
     }
 }

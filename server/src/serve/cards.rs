@@ -82,7 +82,7 @@ async fn compare(engine: ActorEngine, Query(comparing): Query<ComparisonParamete
 }
 
 async fn model(engine: ActorEngine, Path(file): Path<String>) -> Answer {
-    let model = engine.model(stem(&file)?).await?;
+    let model = engine.model(stem(&file)?, false).await?;
     let Some((run, standing)) = cards::best_run(&model) else {
         return Err(Problem::internal());
     };

@@ -4,7 +4,8 @@ use axum::body::Body;
 use axum::http::Request;
 use secrecy::ExposeSecret;
 use serde_json::json;
-use swe_ci_views::account::AccountRole;
+use swe_ci_engine::Error;
+use swe_ci_views::account::{AccountRole, TokenScope};
 
 use crate::fixture::{Answer, PROXY, TestApp};
 use crate::people::{Browser, PASSWORD, account, bearer};
@@ -449,6 +450,23 @@ async fn a_token_is_made_by_a_program() {
     ] {
         post(bad).await.problem(400, "bad-request");
     }
+}
+
+#[tokio::test]
+async fn a_token_for_metrics_reads_them_and_nothing_else() {
+    let app = TestApp::seeded().await;
+    let root = account(&app, "root", AccountRole::Admin).await;
+    let ada = account(&app, "ada", AccountRole::Submitter).await;
+    let scraper = bearer(&app, &root, TokenScope::Metrics).await;
+    let ask = async |path: &str| app.ask("GET", path, &[("authorization", &scraper)]).await;
+    let metrics = ask("/metrics").await;
+    assert_eq!(metrics.status, 200);
+    assert!(metrics.text().contains("swe_ci_build_info"));
+    assert_eq!(ask("/api/v1/me").await.json()["role"], "reader");
+    ask("/api/v1/workers").await.problem(403, "forbidden");
+    let own = app.engine.acting_for(ada);
+    let refused = own.make_token("mine", TokenScope::Metrics, 1).await;
+    assert!(matches!(refused, Err(Error::Forbidden(_))), "{refused:?}");
 }
 
 #[tokio::test]

@@ -49,10 +49,11 @@ pub fn stderr(output: &Output) -> String {
 
 #[test]
 fn help_is_worth_reading() {
-    let commands: [&[&str]; 32] = [
+    let commands: [&[&str]; 34] = [
         &[],
         &["serve"],
         &["migrate"],
+        &["upgrade-check"],
         &["doctor"],
         &["disk"],
         &["dataset", "demo"],
@@ -67,6 +68,7 @@ fn help_is_worth_reading() {
         &["run", "publish"],
         &["run", "withdraw"],
         &["leaderboard"],
+        &["gate"],
         &["score"],
         &["import-results"],
         &["rescore"],
@@ -106,6 +108,35 @@ fn help_is_worth_reading() {
     }, {
         insta::assert_snapshot!(all);
     });
+}
+
+#[tokio::test]
+async fn an_upgrade_is_checked_before_it_happens() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = folder.path().join("nowhere");
+    let said = stdout(&run(&nowhere, &["upgrade-check"]));
+    assert!(said.contains("There is no database yet"), "{said}");
+    assert!(!nowhere.exists());
+    let data = seeded_data(folder.path()).await;
+    let said = stdout(&run(&data, &["upgrade-check"]));
+    assert!(said.contains("nothing will change"), "{said}");
+
+    let database = format!("sqlite:{}", data.join("swe-ci.sqlite").display());
+    sqlx::any::install_default_drivers();
+    let database = sqlx::AnyPool::connect(&database).await.unwrap();
+    let newer = "UPDATE _sqlx_migrations SET version = 9999
+                 WHERE version = (SELECT max(version) FROM _sqlx_migrations)";
+    sqlx::query(newer).execute(&database).await.unwrap();
+    database.close().await;
+    let refused = run(&data, &["upgrade-check", "--json"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let check: Value = serde_json::from_slice(&refused.stdout).unwrap();
+    assert_eq!(check["unknown"][0]["version"], 9999);
+    assert!(
+        stderr(&refused).contains("older one"),
+        "{}",
+        stderr(&refused)
+    );
 }
 
 #[tokio::test]

@@ -68,10 +68,13 @@ async fn the_matrix_as_a_table() {
     let lines = [
         "task_id,repo,run_id,model,evoscore,turns,solved,zrr,regressions,\
          mi_win_rate,mi_tie_rate,mi_loss_rate,\
-         pylint_win_rate,pylint_tie_rate,pylint_loss_rate,lines_ratio"
+         pylint_win_rate,pylint_tie_rate,pylint_loss_rate,lines_ratio,\
+         cognitive_complexity_difference,duplicated_lines_difference,\
+         lines_per_test_difference,comments_per_line_difference,unused_code_difference,\
+         broken_names_difference,changed_dependencies_difference"
             .to_owned(),
-        format!("alpha-1,alpha,{HUMAN},Human (replayed history),0.875,2,1,1,0,,,,,,,"),
-        format!("alpha-1,alpha,{MODEL},<script>alert(1)</script>,-0.875,2,0,0,2,,,,,,,"),
+        format!("alpha-1,alpha,{HUMAN},Human (replayed history),0.875,2,1,1,0,,,,,,,,,,,,,,"),
+        format!("alpha-1,alpha,{MODEL},<script>alert(1)</script>,-0.875,2,0,0,2,,,,,,,,,,,,,,"),
     ];
     assert_eq!(
         answer.text().trim_end().split("\r\n").collect::<Vec<_>>(),

@@ -22,6 +22,7 @@ mod card;
 mod files;
 mod findings;
 mod first_steps;
+mod gate;
 
 mod api;
 

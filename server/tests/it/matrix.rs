@@ -34,6 +34,8 @@ async fn a_matrix_without_a_script() {
         &format!("<a href=\"/runs/{HUMAN}/tasks/alpha-1\">") as &str,
         &format!("<a href=\"/runs/{MODEL}/tasks/alpha-1\">"),
         "aria-label=\"solved\"",
+        "href=\"/about#term-zero-regression-resolution\"",
+        "sort=-zrr",
         "aria-label=\"never regressed\"",
         "aria-label=\"not scored yet\"",
         "href=\"/api/v1/matrix.csv?split=demo\"",
@@ -106,6 +108,11 @@ async fn the_same_as_data() {
         (&json!(1), &json!(0))
     );
     assert_eq!(rows[0]["mean"], rows[0]["cells"][1]["evoscore"]);
+    assert_eq!(
+        (&columns[0]["zrr"], &rows[0]["zrr_by"]),
+        (&json!(1.0), &json!(0))
+    );
+    assert_eq!(rows[0]["cells"][0]["zrr"], 1.0);
     assert_eq!(
         (&rows[1]["mean"], &rows[1]["cells"][1]),
         (&json!(null), &json!(null))

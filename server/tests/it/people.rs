@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::Request;
 use secrecy::{ExposeSecret, SecretString};
-use swe_ci_views::account::{AccountRole, Actor};
+use swe_ci_views::account::{AccountRole, Actor, TokenScope};
 
 use crate::fixture::{Answer, TestApp};
 
@@ -100,7 +100,7 @@ pub async fn account(app: &TestApp, name: &str, role: AccountRole) -> Actor {
 }
 
 /// The `authorization` header of a program with this account's token.
-pub async fn bearer(app: &TestApp, who: &Actor, scope: AccountRole) -> String {
+pub async fn bearer(app: &TestApp, who: &Actor, scope: impl Into<TokenScope>) -> String {
     let own = app.engine.acting_for(who.clone());
     let (_, text) = own.make_token("of a test", scope, 90).await.unwrap();
     format!("Bearer {}", text.expose_secret())

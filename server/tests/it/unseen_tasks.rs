@@ -90,6 +90,102 @@ async fn scores_by_month() {
     assert!(page.contains("The model may know code up to 2025-06-01."));
 }
 
+/// The human's history replayed on the other split too, a year later.
+const TWO_SPLITS: &str = "
+    INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, started_at, finished_at)
+      SELECT '00000000-0000-7000-8000-00000000000a', 'other', kind,
+             replace(config, '\"split\":\"demo\"', '\"split\":\"other\"'), provenance, progress,
+             created_at, started_at, finished_at
+        FROM runs WHERE kind = 'human';
+    INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, lease_until, expected_seconds,
+                            queued_at, started_at, finished_at, at_iteration, at_role, at_attempt, suite)
+      SELECT 'e-other-beta', '00000000-0000-7000-8000-00000000000a', task_id, sample, progress, ending,
+             lease_until, expected_seconds, queued_at, started_at, finished_at, at_iteration, at_role,
+             at_attempt, suite
+        FROM evolutions WHERE id = 'e-human-beta';
+    INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes,
+                            findings, code, test_seconds, finished_at)
+      SELECT 'e-other-beta', iteration, verdict, in_target, passed, lost, gained, outcomes, findings, code,
+             test_seconds, finished_at
+        FROM iterations WHERE evolution_id = 'e-human-beta';
+    UPDATE changes SET n = n + 1";
+
+#[tokio::test]
+async fn a_model_from_split_to_split() {
+    let app = TestApp::changed(DATED).await;
+    const NAME: &str = "Human%20%28replayed%20history%29";
+    let json = format!("/api/v1/models/{NAME}");
+    let page = format!("/models/{NAME}");
+    assert!(app.get(&json).await.json().get("splits").is_none());
+    assert!(!app.get(&page).await.text().contains("From split to split"));
+
+    app.execute(TWO_SPLITS).await;
+    let detail = app.get(&json).await.json();
+    let splits = &detail["splits"][0]["splits"];
+    let seen = |at: usize, field: &str| splits[at][field].clone();
+    // The youngest targets of both are of one day; the older one has half the gap
+    // of alpha first, then all of it: (0.875 + 1) / 2.
+    assert_eq!(
+        (seen(0, "split"), seen(1, "split")),
+        ("demo".into(), "other".into())
+    );
+    assert_eq!(
+        (seen(0, "evoscore"), seen(1, "evoscore")),
+        (0.9375.into(), 1.0.into())
+    );
+    assert_eq!(seen(1, "change")["change"], 0.0625);
+    assert_eq!(
+        (seen(1, "shared_tasks"), seen(0, "change")),
+        (1.into(), serde_json::Value::Null)
+    );
+    let html = app.get(&page).await.text();
+    for part in [
+        "From split to split",
+        "+0.06",
+        "2025-01-01 to 2026-01-01",
+        "data-label=\"ZRR\"",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
+    assert!(html.contains(&format!("href=\"{page}?seen=exclude\"")));
+}
+
+#[tokio::test]
+async fn a_model_on_unseen_tasks() {
+    let app = TestApp::changed(DATED).await;
+    let name = "Human%20%28replayed%20history%29";
+    let detail = app
+        .get(&format!("/api/v1/models/{name}?seen=exclude"))
+        .await
+        .json();
+    let row = &detail["runs"][0]["standings"][0]["row"];
+    assert_eq!((&row["tasks"], &row["evoscore"]), (&1.into(), &1.0.into()));
+    let html = app
+        .get(&format!("/models/{name}?seen=exclude"))
+        .await
+        .text();
+    assert!(
+        html.contains("Only tasks count whose target is younger"),
+        "{html}"
+    );
+    assert!(html.contains(&format!(
+        "href=\"/models/{name}?convention=reference&amp;seen=exclude\""
+    )));
+    assert!(html.contains(&format!("href=\"/api/v1/models/{name}?seen=exclude\"")));
+    let undated = "%3Cscript%3Ealert%281%29%3C%2Fscript%3E";
+    let html = app
+        .get(&format!("/models/{undated}?seen=exclude"))
+        .await
+        .text();
+    assert!(
+        html.contains("neither a training cutoff nor a release date"),
+        "{html}"
+    );
+    app.get(&format!("/api/v1/models/{name}?seen=x"))
+        .await
+        .problem(400, "bad-parameter");
+}
+
 #[tokio::test]
 async fn matrix_and_comparison_of_unseen_tasks() {
     let app = TestApp::changed(DATED).await;

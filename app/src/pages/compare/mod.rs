@@ -70,6 +70,7 @@ fn SideBySide(
     let course = course.map(|task| view! { <CourseOfTask task names=names.clone()/> });
     let (pairs, tasks) = (versus.pairs.clone(), versus.tasks.clone());
     let (style, samples) = (versus.style.clone(), versus.samples.clone());
+    let intervals = versus.style_intervals.clone();
     let months = versus.months.clone();
     let answer = verdict(&pairs, &names);
     let modes: BTreeSet<&str> = versus.runs.iter().map(|row| row.mode.name()).collect();
@@ -96,7 +97,7 @@ fn SideBySide(
         <How query split=versus.split.clone()/>
         <Pairs pairs names=names.clone() query/>
         <Heads versus names=names.clone()/>
-        <Style style names=names.clone()/>
+        <Style style intervals names=names.clone()/>
         <SamplesOfRuns samples names=names.clone()/>
         <Failures failures names=names.clone()/>
         <MonthsOfRuns months names=names.clone()/>

@@ -11,72 +11,88 @@ use crate::pages::result_table::{KindTag, MarkTag, ModeTag, UnrankedTag};
 use crate::pages::routes::run_href;
 use crate::{format, labels};
 
-/// A row of the table: its name, its explanation, its figure and a note beside
-/// it.
+/// A row of the table.
 struct Line {
     name: &'static str,
     hint: &'static str,
+    /// Its figure, and a note beside it.
     of: fn(&Row) -> (String, String),
+    /// Whether the figure is known; a row is left out where no run has it.
+    known: fn(&Row) -> bool,
 }
 
-/// Rows that appear only where a run has the data.
-const TOKENS: &str = "Tokens";
-const COST: &str = "Cost";
-const PER_TASK: &str = "Cost per task";
-const PER_TEST: &str = "Cost per closed test";
-const AGENT_TIME: &str = "Agent time";
-const WALL_TIME: &str = "Wall time";
-
-static LINES: [Line; 11] = [
+static LINES: [Line; 13] = [
     Line {
         name: "Zero regression",
         hint: "Share of tasks in which no passing test was ever broken",
         of: |row| rate(row, row.zero_regression_rate, |i| i.zero_regression_rate, 2),
+        known: |_| true,
     },
     Line {
         name: "Solved",
         hint: "Share of tasks that ended with every target test passing",
         of: |row| rate(row, row.solved_rate, |i| i.solved_rate, 2),
+        known: |_| true,
     },
     Line {
         name: "ZRR",
         hint: "Zero-regression resolution: share of tasks solved without ever breaking a passing test",
         of: |row| rate(row, row.zrr, |i| i.zrr, 2),
+        known: |_| true,
     },
     Line {
         name: "Iterations",
         hint: "Iterations used, on average",
         of: |row| rate(row, row.average_turns, |i| i.average_turns, 1),
+        known: |_| true,
     },
     Line {
-        name: TOKENS,
-        hint: "Tokens sent to the model and received from it, over all scored evolutions",
+        name: "Tokens",
+        hint: "Tokens sent to the model and received from it, over all evolutions",
         of: tokens,
+        known: |row| row.usage.is_some(),
     },
     Line {
-        name: COST,
+        name: "Cost",
         hint: "In US dollars, by the prices recorded with each run",
         of: cost,
+        known: |row| row.micro_usd.is_some(),
     },
     Line {
-        name: PER_TASK,
-        hint: "US dollars, and tokens, of one evolution on average",
-        of: |row| paid(row, |r| r.usd_per_task, |r| r.tokens_per_task),
+        name: "Cost per task",
+        hint: "US dollars of one evolution on average",
+        of: |row| took(row, Rate::UsdPerTask, format::usd),
+        known: |row| row.took(Rate::UsdPerTask).is_some(),
     },
     Line {
-        name: PER_TEST,
-        hint: "US dollars, and tokens, for each test of the gap that passes in the end",
-        of: |row| paid(row, |r| r.usd_per_closed_test, |r| r.tokens_per_closed_test),
+        name: "Tokens per task",
+        hint: "Tokens of one evolution on average, sent and received",
+        of: |row| took(row, Rate::TokensPerTask, about),
+        known: |row| row.took(Rate::TokensPerTask).is_some(),
     },
     Line {
-        name: AGENT_TIME,
+        name: "Cost per closed test",
+        hint: "All dollars over all tests that pass in the end beyond those of the base",
+        of: |row| took(row, Rate::UsdPerClosedTest, format::usd),
+        known: |row| row.took(Rate::UsdPerClosedTest).is_some(),
+    },
+    Line {
+        name: "Tokens per closed test",
+        hint: "All tokens over all tests that pass in the end beyond those of the base",
+        of: |row| took(row, Rate::TokensPerClosedTest, about),
+        known: |row| row.took(Rate::TokensPerClosedTest).is_some(),
+    },
+    Line {
+        name: "Agent time",
         hint: "Of an iteration, without waiting for the provider",
-        of: |row| time(row, |r| r.agent_seconds_per_iteration),
+        of: |row| took(row, Rate::AgentSecondsPerIteration, format::seconds),
+        known: |row| row.took(Rate::AgentSecondsPerIteration).is_some(),
     },
     Line {
-        name: WALL_TIME,
+        name: "Wall time",
         hint: "Of an iteration, with waiting and tests",
-        of: |row| time(row, |r| r.wall_seconds_per_iteration),
+        of: |row| took(row, Rate::WallSecondsPerIteration, format::seconds),
+        known: |row| row.took(Rate::WallSecondsPerIteration).is_some(),
     },
     Line {
         name: "Rank",
@@ -89,6 +105,7 @@ static LINES: [Line; 11] = [
             let ranks = ranks.map(|ranks| format!("[{ranks}]"));
             (row.rank.to_string(), ranks.unwrap_or_default())
         },
+        known: |_| true,
     },
 ];
 
@@ -108,8 +125,8 @@ fn tokens(row: &Row) -> (String, String) {
     match row.usage {
         None => ("–".to_owned(), "not counted".to_owned()),
         Some(usage) => (
-            format!("{} in", about(usage.input_tokens)),
-            format!("{} out", about(usage.output_tokens)),
+            format!("{} in", about(usage.input_tokens as f64)),
+            format!("{} out", about(usage.output_tokens as f64)),
         ),
     }
 }
@@ -122,28 +139,23 @@ fn cost(row: &Row) -> (String, String) {
     }
 }
 
-/// "$0.51", "12.3 k tokens".
-fn paid(row: &Row, usd: Rate, tokens: Rate) -> (String, String) {
-    let usd = row.took(usd).map(format::usd);
-    let tokens = row.took(tokens);
-    let tokens = tokens.map(|tokens| format!("{} tokens", about(tokens.round() as u64)));
-    let unknown = || "not recorded".to_owned();
-    (format::or_dash(usd), tokens.unwrap_or_else(unknown))
-}
-
-/// "3 min 20 s", "an iteration".
-fn time(row: &Row, rate: Rate) -> (String, String) {
+/// "$0.51", "[$0.40, $0.60]".
+fn took(row: &Row, rate: Rate, show: fn(f64) -> String) -> (String, String) {
     match row.took(rate) {
-        None => ("–".to_owned(), "not recorded".to_owned()),
-        Some(seconds) => (format::seconds(seconds), "an iteration".to_owned()),
+        None => ("–".to_owned(), "not known".to_owned()),
+        Some(amount) => {
+            let interval = row.took_interval(rate);
+            let interval = interval.map(|interval| format::range(interval, show));
+            (show(amount), interval.unwrap_or_default())
+        }
     }
 }
 
 /// "812", "12.3 k", "1.9 M".
-fn about(n: u64) -> String {
-    let of = |unit: f64, name| format!("{:.1} {name}", n as f64 / unit);
-    match n {
-        0..10_000 => format::thousands(n),
+fn about(number: f64) -> String {
+    let of = |unit: f64, name| format!("{:.1} {name}", number / unit);
+    match number.round() as u64 {
+        n @ 0..10_000 => format::thousands(n),
         10_000..999_950 => of(1e3, "k"),
         _ => of(1e6, "M"),
     }
@@ -163,17 +175,7 @@ pub(super) fn Heads(versus: Versus, names: Vec<Name>) -> impl IntoView {
         view! { <ScoreCell row=row.clone() series=name.series floor/> }
     };
     let scores = columns().map(score).collect_view();
-    let counted = runs.iter().any(|row| row.usage.is_some());
-    let priced = runs.iter().any(|row| row.micro_usd.is_some());
-    let took = |rate: Rate| runs.iter().any(|row| row.took(rate).is_some());
-    let known = LINES.iter().filter(|line| match line.name {
-        TOKENS => counted,
-        COST => priced,
-        PER_TASK | PER_TEST => counted || priced,
-        AGENT_TIME => took(|r| r.agent_seconds_per_iteration),
-        WALL_TIME => took(|r| r.wall_seconds_per_iteration),
-        _ => true,
-    });
+    let known = LINES.iter().filter(|line| runs.iter().any(line.known));
     let lines = known.map(|line| {
         let cells = runs.iter().map(|row| figure_cell((line.of)(row)));
         view! {
@@ -252,8 +254,9 @@ mod tests {
     use super::*;
     use swe_ci_core::metrics::{Convention, Gamma};
     use swe_ci_core::usage::Usage;
-    use swe_ci_plots::fixture::leaderboard;
-    use swe_ci_views::leaderboard::EffortRates;
+    use swe_ci_plots::fixture::{leaderboard, leaderboard_of};
+    use swe_ci_views::leaderboard::{Effort, EffortRates, UncertaintyModel};
+    use swe_ci_views::testing::with_effort;
 
     #[test]
     fn figures_of_a_run() {
@@ -274,8 +277,8 @@ mod tests {
         check(&row, 5, "–", "no prices");
         (row.micro_usd, row.tasks) = (Some(12_300_000), 24);
         check(&row, 5, "$12.30", "");
-        check(&row, 6, "–", "not recorded");
-        check(&row, 8, "–", "not recorded");
+        check(&row, 6, "–", "not known");
+        assert!(!(LINES[6].known)(&row) && !(LINES[10].known)(&row));
         row.effort = Some(EffortRates {
             usd_per_task: Some(0.51),
             tokens_per_task: Some(80_833.0),
@@ -283,20 +286,37 @@ mod tests {
             agent_seconds_per_iteration: Some(200.0),
             ..EffortRates::default()
         });
-        check(&row, 6, "$0.51", "80.8 k tokens");
-        check(&row, 7, "–", "950 tokens");
-        check(&row, 8, "3 min 20 s", "an iteration");
+        check(&row, 6, "$0.51", "");
+        check(&row, 7, "80.8 k", "");
+        check(&row, 8, "–", "not known");
+        check(&row, 9, "950", "");
+        check(&row, 10, "3 min 20 s", "");
         (row.tasks, row.tasks_total) = (1, 1);
         assert_eq!(task_words(&row, 0).1, "all shared");
         assert_eq!(task_words(&row, 3), ("1 of 1".into(), "3 left out".into()));
     }
 
+    /// One task took $0.10, the other, of another repository, $0.30.
+    #[test]
+    fn what_it_took_has_an_interval() {
+        let run = leaderboard_of(&[("m", vec![&[0.5], &[1.0]])]).entries[0].clone();
+        let run = with_effort(run, |task, _| Effort {
+            micro_usd: Some([100_000, 300_000][task]),
+            ..Effort::default()
+        });
+        let data = swe_ci_views::testing::leaderboard(vec![run]);
+        let row = &UncertaintyModel::new(&data).rank(&data, Gamma::ONE, Convention::Paper)[0];
+        let expect = ("$0.20".to_owned(), "[$0.10, $0.30]".to_owned());
+        assert_eq!((LINES[6].of)(row), expect);
+        assert!((LINES[6].known)(row));
+    }
+
     #[test]
     fn large_numbers() {
         let check = |n, expect: &str| assert_eq!(about(n), expect);
-        check(9_999, "9999");
-        check(10_000, "10.0 k");
-        check(999_949, "999.9 k");
-        check(999_950, "1.0 M");
+        check(9_999.0, "9999");
+        check(10_000.0, "10.0 k");
+        check(999_949.0, "999.9 k");
+        check(999_950.0, "1.0 M");
     }
 }

@@ -5,6 +5,7 @@ mod query;
 
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
+use swe_ci_core::handover::HandoverTarget;
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::Kind;
 use swe_ci_views::handover::{After, AfterIteration, Continuer, HandoverMatrix, Writer};
@@ -33,7 +34,7 @@ pub fn HandoverPage() -> impl IntoView {
             title="Handovers"
             description="How well code can be maintained: what each model makes of the code that another wrote."
             crumbs=vec![crumb("/", "Leaderboard")]
-            lede="How well can others go on with the code a model wrote? Each row is a run whose code was handed over, each column a model that went on with it towards the same target."
+            lede="How well can others go on with the code a model wrote? Each row is a run whose code was handed over, each column a model that went on with it."
         />
         <InPlace/>
         {loaded(resource, move |found| view! { <Found found query=query.get_untracked()/> })}
@@ -51,11 +52,12 @@ pub struct Handovers {
 async fn find(query: HandoverQuery) -> Result<Handovers, AppError> {
     let engine = crate::error::engine()?;
     let splits = engine.splits().await?;
+    let wanted = query.wanted();
     let Some(split) = choose(&splits, query.split)? else {
         return Ok(Handovers::default());
     };
     Ok(Handovers {
-        matrix: engine.handovers(&split, query.after).await?,
+        matrix: engine.handovers(&split, wanted).await?,
         splits,
         split,
     })
@@ -103,7 +105,7 @@ fn Found(found: Handovers, query: HandoverQuery) -> impl IntoView {
         <PairTable matrix=matrix.clone() at/>
         <ByIteration matrix/>
         <p class="footnote">
-            "Evolutions that were solved before the handover have nothing to go on with, and are left out. "
+            "Evolutions that are solved at the handover have nothing to go on with, and are left out. "
             <a href="/about">"How to read this"</a>
         </p>
     })
@@ -130,6 +132,23 @@ fn Controls(
         href: Signal::stored(to.href()),
         chosen: Signal::stored(chosen),
     };
+    let by_target = matrix.targets.iter().map(|target| {
+        let to = HandoverQuery {
+            target: Some(*target),
+            after: None,
+            at: None,
+            ..query.clone()
+        };
+        let (label, hint) = match target {
+            HandoverTarget::Same => ("the same", "The target that the earlier run had"),
+            HandoverTarget::Moved => (
+                "a later one",
+                "The target of a task that begins where the earlier run's task ended",
+            ),
+        };
+        let chosen = *target == matrix.target;
+        choice(label.to_owned(), hint.to_owned(), to, chosen)
+    });
     let by_after = matrix.choices.iter().map(|after| {
         let to = HandoverQuery {
             after: Some(*after),
@@ -153,11 +172,13 @@ fn Controls(
         let hint = format!("{} after the handover", format::count(n, "iteration"));
         choice(n.to_string(), hint, to, n == at)
     });
+    let by_target: Vec<Choice> = by_target.collect();
     let (by_after, by_at): (Vec<Choice>, Vec<Choice>) = (by_after.collect(), by_at.collect());
     view! {
         <section class="controls" aria-label="Which handovers">
             <div class="controls-choices">
                 <Choices label="Split" choices=by_split/>
+                {(by_target.len() > 1).then(|| view! { <Choices label="Target" choices=by_target/> })}
                 {(by_after.len() > 1).then(|| view! { <Choices label="Handed over after iteration" choices=by_after/> })}
                 {(by_at.len() > 1).then(|| view! { <Choices label="Iterations since" choices=by_at/> })}
                 <a class="controls-link" href=query.api("handovers.csv") download="">"CSV"</a>
@@ -256,7 +277,7 @@ fn agents(harness: &str, mode: Mode) -> String {
 fn written_by(writer: &Writer) -> String {
     match writer.kind {
         Kind::Human => "the human baseline".to_owned(),
-        _ => writer.model.clone(),
+        _ => writer.name(),
     }
 }
 

@@ -1,5 +1,6 @@
 use leptos_router::params::ParamsMap;
-use swe_ci_views::handover::After;
+use swe_ci_core::handover::HandoverTarget;
+use swe_ci_views::handover::{After, Wanted};
 
 use crate::query::{Query, named, parsed};
 
@@ -8,6 +9,7 @@ use crate::query::{Query, named, parsed};
 pub struct HandoverQuery {
     /// None for the largest split.
     pub split: Option<String>,
+    pub target: Option<HandoverTarget>,
     pub after: Option<After>,
     /// The iteration since the handover; None for the last.
     pub at: Option<u32>,
@@ -17,6 +19,7 @@ impl HandoverQuery {
     pub(super) fn of(query: &ParamsMap) -> Self {
         Self {
             split: named(query, "split"),
+            target: query.get_str("target").and_then(HandoverTarget::from_name),
             after: parsed(query, "after"),
             at: parsed(query, "at"),
         }
@@ -33,9 +36,17 @@ impl HandoverQuery {
         self.data().at(&format!("/api/v1/{path}"))
     }
 
+    pub(super) fn wanted(&self) -> Wanted {
+        Wanted {
+            target: self.target,
+            after: self.after,
+        }
+    }
+
     fn data(&self) -> Query {
         Query::default()
             .with("split", self.split.as_deref())
+            .with("target", self.target.map(HandoverTarget::name))
             .with("after", self.after.map(|after| after.to_string()))
     }
 }
@@ -51,8 +62,14 @@ mod tests {
             assert_eq!(HandoverQuery::of(&query).href(), expect);
         };
         check(&[], "/handover");
-        let all = [("split", "a&b"), ("after", "last"), ("at", "3")];
-        check(&all, "/handover?split=a%26b&after=last&at=3");
-        check(&[("after", "0"), ("at", "x")], "/handover");
+        let all = [
+            ("split", "a&b"),
+            ("target", "moved"),
+            ("after", "last"),
+            ("at", "3"),
+        ];
+        check(&all, "/handover?split=a%26b&target=moved&after=last&at=3");
+        let bad = [("target", "x"), ("after", "0"), ("at", "x")];
+        check(&bad, "/handover");
     }
 }

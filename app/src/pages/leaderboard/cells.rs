@@ -11,11 +11,11 @@ use crate::format;
 /// Tooltip of a row that is tied with the one above.
 const TIED: &str = "Tied with the row above: the 95 % interval of their difference spans 0, or it may be chance (p of 0.05 or more)";
 
-/// A rate of a row: its figure, its interval, and how many decimals both have.
+/// A rate of a row: its figure, its interval, and how both are written.
 struct Rate {
     value: Option<f64>,
     interval: Option<Interval>,
-    places: usize,
+    show: fn(f64) -> String,
 }
 
 impl Rate {
@@ -24,42 +24,60 @@ impl Rate {
         let wins = |metric| {
             let value = row.wins(metric).map(|rates| rates.win);
             let interval = intervals.and_then(|i| i.wins(metric)).map(|i| i.win);
-            (value, interval, 2)
+            (value, interval, share as fn(f64) -> String)
         };
-        let (value, interval, places) = match column {
+        let effort = |show: fn(f64) -> String| {
+            let rate = column.rate();
+            let value = rate.and_then(|rate| row.took(rate));
+            (value, rate.and_then(|rate| row.took_interval(rate)), show)
+        };
+        let (value, interval, show): (_, _, fn(f64) -> String) = match column {
             Column::ZeroRegression => (
                 Some(row.zero_regression_rate),
                 intervals.map(|i| i.zero_regression_rate),
-                2,
+                share,
             ),
-            Column::NetZeroRegression => (Some(row.net_zero_regression_rate), None, 2),
-            Column::Solved => (Some(row.solved_rate), intervals.map(|i| i.solved_rate), 2),
-            Column::Zrr => (Some(row.zrr), intervals.map(|i| i.zrr), 2),
+            Column::NetZeroRegression => (Some(row.net_zero_regression_rate), None, share),
+            Column::Solved => (
+                Some(row.solved_rate),
+                intervals.map(|i| i.solved_rate),
+                share,
+            ),
+            Column::Zrr => (Some(row.zrr), intervals.map(|i| i.zrr), share),
             Column::Turns => (
                 Some(row.average_turns),
                 intervals.map(|i| i.average_turns),
-                1,
+                |turns| format::decimals(turns, 1),
             ),
             Column::MiWins => wins(StyleMetric::Mi),
             Column::PylintWins => wins(StyleMetric::Pylint),
+            Column::TokensPerTask | Column::TokensPerTest => {
+                effort(|tokens| format::compact(tokens.round() as u64))
+            }
+            Column::CostPerTask | Column::CostPerTest => effort(format::usd),
+            Column::AgentTime | Column::WallTime => effort(format::brief),
             _ => return None,
         };
         Some(Self {
             value,
             interval,
-            places,
+            show,
         })
     }
 
     /// "0.50"; a dash where it is unknown.
     fn words(&self) -> String {
-        format::or_dash(self.value.map(|v| format::decimals(v, self.places)))
+        format::or_dash(self.value.map(self.show))
     }
 
     fn interval_in_words(&self) -> Option<String> {
-        let words = |interval| format::interval_in_words(interval, self.places);
+        let words = |interval| format::range_in_words(interval, self.show);
         self.interval.map(words)
     }
+}
+
+fn share(rate: f64) -> String {
+    format::decimals(rate, 2)
 }
 
 /// A cell of an optional column.
@@ -82,27 +100,11 @@ pub(super) fn Cell(column: Column, row: Row, floor: f64) -> impl IntoView {
     }
 }
 
-/// The effort of a run, in the unit of the column.
-fn took(column: Column, row: &Row) -> Option<String> {
-    let amount = row.took(column.rate()?)?;
-    Some(match column {
-        Column::TokensPerTask | Column::TokensPerTest => format::compact(amount.round() as u64),
-        Column::AgentTime | Column::WallTime => format::brief(amount),
-        _ => format::usd(amount),
-    })
-}
-
 /// The text of a cell without an interval.
 fn plain(column: Column, row: &Row) -> String {
     match column {
         Column::Tokens => format::or_dash(row.tokens().map(format::compact)),
         Column::Cost => format::or_dash(row.micro_usd.map(format::dollars)),
-        Column::TokensPerTask
-        | Column::CostPerTask
-        | Column::TokensPerTest
-        | Column::CostPerTest
-        | Column::AgentTime
-        | Column::WallTime => format::or_dash(took(column, row)),
         Column::Findings => format::thousands(row.findings),
         Column::Tasks => tasks(row),
         Column::Released => format::or_dash(row.release_date.clone()),

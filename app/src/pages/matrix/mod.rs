@@ -74,6 +74,9 @@ async fn find(query: MatrixQuery) -> Result<Found, AppError> {
 /// Runs on one page.
 const MOST_RUNS: usize = 50;
 
+/// The definition of zero-regression resolution.
+const ZRR: &str = "/about#term-zero-regression-resolution";
+
 /// With more runs, their names are vertical.
 const FEW_RUNS: usize = 6;
 
@@ -111,7 +114,7 @@ fn MatrixView(found: Found, #[prop(into)] query: Signal<MatrixQuery>) -> impl In
         <Table matrix part query/>
         <p class="parts">{part.here()}<PartLinks part items="runs" href=here/></p>
         <p class="footnote">
-            "Mean, spread and solved are over the models; the human baseline counts only where it is alone. Solved means in every sample. Tasks without a scored run are not listed: "
+            "Mean, spread and solved are over the models; the human baseline counts only where it is alone. Solved means in every sample, "<a href=ZRR>"ZRR"</a>" solved in every sample without any regression. Tasks without a scored run are not listed: "
             <a href="/tasks">"all tasks"</a>
             "."
         </p>
@@ -197,6 +200,10 @@ fn Table(matrix: Matrix, part: Part, query: Signal<MatrixQuery>) -> impl IntoVie
     let few = runs.len() <= FEW_RUNS;
     let models = runs.iter().map(model_head).collect_view();
     let scores = runs.iter().map(run_head).collect_view();
+    let resolved = runs
+        .iter()
+        .map(|run| view! { <td>{format::share(run.zrr)}</td> });
+    let resolved = resolved.collect_view();
     let head = |key, text, hint| view! { <SortHead key text hint query/> };
     view! {
         <div class="matrix-frame" tabindex="0" role="region" aria-label="Tasks by runs; scrolls in both directions">
@@ -208,6 +215,7 @@ fn Table(matrix: Matrix, part: Part, query: Signal<MatrixQuery>) -> impl IntoVie
                         {head(TaskKey::Mean, "Mean", "Mean EvoScore over the models: low is hard")}
                         {head(TaskKey::Spread, "Spread", "Difference between the best and the worst model")}
                         {head(TaskKey::Solved, "Solved", "How many of its scored models solved it")}
+                        {head(TaskKey::Zrr, "ZRR", "How many of its scored models solved it without ever breaking a passing test")}
                         {models}
                     </tr>
                     <tr class="matrix-scores">
@@ -215,7 +223,16 @@ fn Table(matrix: Matrix, part: Part, query: Signal<MatrixQuery>) -> impl IntoVie
                         <td></td>
                         <td></td>
                         <td></td>
+                        <td></td>
                         {scores}
+                    </tr>
+                    <tr class="matrix-scores">
+                        <th scope="row"><a href=ZRR title="Zero-regression resolution: share of its tasks that a run solved without ever breaking a passing test">"ZRR"</a></th>
+                        <td></td>
+                        <td></td>
+                        <td></td>
+                        <td></td>
+                        {resolved}
                     </tr>
                 </thead>
                 <tbody inner_html=rows(&matrix, part.range())></tbody>

@@ -84,7 +84,7 @@ impl MatrixQuery {
         // spreads and shares start descending.
         let descending = match self.order.key == key {
             true => !self.order.descending,
-            false => matches!(key, TaskKey::Spread | TaskKey::Solved),
+            false => matches!(key, TaskKey::Spread | TaskKey::Solved | TaskKey::Zrr),
         };
         Self {
             order: TaskOrder { key, descending },

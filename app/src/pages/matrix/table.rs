@@ -36,6 +36,7 @@ fn head(html: &mut String, task: &MatrixTask) {
         html,
         "<tr><th scope=\"row\"><a href=\"/tasks/{}\" title=\"{}\">{}</a></th>\
          <td class=\"margin\">{}</td><td class=\"margin\">{}</td>\
+         <td class=\"margin\">{}<small> of {}</small></td>\
          <td class=\"margin\">{}<small> of {}</small></td>",
         encode(id),
         escape(&task.repo),
@@ -43,6 +44,8 @@ fn head(html: &mut String, task: &MatrixTask) {
         number(task.mean),
         number(task.spread),
         task.solved_by,
+        task.models,
+        task.zrr_by,
         task.models,
     );
 }

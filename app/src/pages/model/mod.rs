@@ -1,5 +1,6 @@
 //! One model: all its runs, and its strengths.
 
+mod splits;
 mod strengths;
 mod trend;
 
@@ -10,37 +11,36 @@ use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{ModelDetail, ModelRun, Standing};
 
+use self::splits::SplitsOfModel;
 use self::strengths::StrengthsOfModel;
 use self::trend::TrendOfModel;
 use crate::components::convention_choices;
 use crate::components::{
     CardTable, Choices, InPlace, Key, MarkKey, PageTop, Score, Tag, crumb, fetched, floor_of,
-    loaded,
+    loaded, unseen_choices,
 };
 use crate::error::{AppError, ErrorKind};
 use crate::glossary::Word;
 use crate::pages::result_table::{Column, KindTag, MarkTag, UnrankedTag, heads, words_of};
-use crate::pages::routes::{model_href, run_href};
-use crate::query::{encode, of_query, parsed, path_part};
+use crate::pages::routes::run_href;
+use crate::query::{EXCLUDE, Query, encode, of_query, parsed, path_part};
 use crate::{format, labels};
 
 #[component]
 pub fn ModelPage() -> impl IntoView {
     let name = path_part("name");
     let convention = of_query(|query| parsed(query, "convention").unwrap_or_default());
-    let resource = fetched(move || name.get(), model);
+    let unseen = of_query(|query| query.get_str("seen") == Some(EXCLUDE));
+    let resource = fetched(move || (name.get(), unseen.get()), model);
     loaded(
         resource,
-        move |detail| view! { <InPlace/><ModelView detail convention/> },
+        move |detail| view! { <InPlace/><ModelView detail convention unseen=unseen.get()/> },
     )
 }
 
-pub async fn model_of(name: String) -> Result<ModelDetail, AppError> {
-    Ok(crate::error::engine()?.model(&name).await?)
-}
-
-async fn model(name: String) -> Result<ModelDetail, AppError> {
-    model_of(name).await.map_err(|error| match error.kind {
+async fn model((name, unseen): (String, bool)) -> Result<ModelDetail, AppError> {
+    let found = crate::error::engine()?.model(&name, unseen).await;
+    found.map_err(AppError::from).map_err(|error| match error.kind {
         ErrorKind::NotFound => AppError::not_found(
             "No run on this site has a model of this name. The leaderboard lists all scored models; names must match exactly, including capitals.",
         ),
@@ -49,28 +49,39 @@ async fn model(name: String) -> Result<ModelDetail, AppError> {
 }
 
 /// The last appears only where a run has prices.
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 9] = [
     Column::text(Word::Split, "Split"),
     Column::text(Word::RankInterval, "Rank"),
     Column::text(Word::EvoScore, "EvoScore"),
     Column::number(Word::ZeroRegression, "Zero regression"),
     Column::number(Word::Solved, "Solved"),
+    Column::number(Word::Zrr, "ZRR"),
     Column::number(Word::IterationsUsed, "Iterations"),
     Column::number(Word::Scored, "Tasks"),
     Column::number(Word::Cost, "Cost"),
 ];
 
 #[component]
-fn ModelView(detail: ModelDetail, #[prop(into)] convention: Signal<Convention>) -> impl IntoView {
+fn ModelView(
+    detail: ModelDetail,
+    #[prop(into)] convention: Signal<Convention>,
+    unseen: bool,
+) -> impl IntoView {
     let ModelDetail { model, runs, .. } = detail;
     let name = StoredValue::new(model.clone());
     let choices = convention_choices(
         move || convention.get(),
-        move |convention| name.with_value(|name| model_href(name, convention)),
+        move |convention| name.with_value(|name| href(name, convention, unseen)),
     );
+    let by_age = unseen_choices(unseen, |unseen| {
+        name.with_value(|name| href(name, convention.get_untracked(), unseen))
+    });
     let lede = lede(&runs);
+    let which = unseen.then(|| view! { <p class="quiet">{unseen_in_words(&runs)}</p> });
     let runs = StoredValue::new(runs);
-    let json = format!("/api/v1/models/{}", encode(&model));
+    let mut json = Query::default();
+    json.add("seen", unseen.then_some(EXCLUDE));
+    let json = json.at(&format!("/api/v1/models/{}", encode(&model)));
     view! {
         <PageTop
             title=model.clone()
@@ -82,12 +93,39 @@ fn ModelView(detail: ModelDetail, #[prop(into)] convention: Signal<Convention>) 
         <section class="controls" aria-label="How to count">
             <div class="controls-choices">
                 <Choices label="Counting" choices/>
+                <Choices label="Tasks" choices=by_age/>
                 <a class="controls-link" href=json>"JSON"</a>
             </div>
         </section>
+        {which}
         <Runs runs convention/>
+        <SplitsOfModel series=detail.splits convention/>
         <TrendOfModel runs convention=convention.get_untracked()/>
         <StrengthsOfModel strengths=detail.strengths convention/>
+    }
+}
+
+/// The page of the model with these choices.
+fn href(model: &str, convention: Convention, unseen: bool) -> String {
+    let mut query = Query::default();
+    query.add_convention(convention);
+    query.add("seen", unseen.then_some(EXCLUDE));
+    query.at(&format!("/models/{}", encode(model)))
+}
+
+/// Which tasks count, or why none does.
+fn unseen_in_words(runs: &[ModelRun]) -> &'static str {
+    let dated = |run: &ModelRun| {
+        let config = &run.summary.config;
+        config.training_cutoff.is_some() || config.release_date.is_some()
+    };
+    let scored = |run: &ModelRun| !run.standings.is_empty();
+    if runs.iter().any(scored) {
+        "Only tasks count whose target is younger than the model's training data, or than the model where that is not known. Ranks are among all models, each on its unseen tasks."
+    } else if runs.iter().any(dated) {
+        "None of its scored tasks has a target that is younger than the model, so nothing is known of unseen tasks."
+    } else {
+        "Its runs name neither a training cutoff nor a release date of the model, so nobody can tell which tasks it has not seen."
     }
 }
 
@@ -117,7 +155,7 @@ fn Runs(runs: StoredValue<Vec<ModelRun>>, convention: Signal<Convention>) -> imp
         runs.into_iter().zip(standings).map(row).collect_view()
     };
     let marks = runs.with_value(|runs| labels::marks(runs.iter().map(|run| run.summary.mark)));
-    let columns = &COLUMNS[..if priced { 8 } else { 7 }];
+    let columns = &COLUMNS[..if priced { 9 } else { 8 }];
     view! {
         <section aria-labelledby="runs-title">
             <h2 id="runs-title">"Runs"</h2>
@@ -161,6 +199,7 @@ fn RunRow(
             <td role="cell" class="col-score" data-label="EvoScore">{score}</td>
             <td role="cell" class="number" data-label="Zero regression">{figure(|s| format::share(s.row.zero_regression_rate))}</td>
             <td role="cell" class="number" data-label="Solved">{figure(|s| format::share(s.row.solved_rate))}</td>
+            <td role="cell" class="number" data-label="ZRR">{figure(|s| format::share(s.row.zrr))}</td>
             <td role="cell" class="number" data-label="Iterations">{figure(|s| format::decimals(s.row.average_turns, 1))}</td>
             <td role="cell" class="number" data-label="Tasks">{figure(|s| format!("{} / {}", s.row.tasks, s.row.tasks_total))}</td>
             {priced.then(|| view! { <td role="cell" class="number" data-label="Cost">{figure(cost)}</td> })}

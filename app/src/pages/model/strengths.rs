@@ -109,6 +109,7 @@ fn heads() -> AnyView {
         <th role="columnheader" scope="col">"EvoScore"</th>
         <th role="columnheader" scope="col" class="number">"Solved"</th>
         <th role="columnheader" scope="col" class="number">"Zero regression"</th>
+        <th role="columnheader" scope="col" class="number">"ZRR"</th>
     }
     .into_any()
 }
@@ -135,6 +136,7 @@ fn row(group: &Group, floor: f64) -> impl IntoView + use<> {
             <td role="cell" class="col-score" data-label="EvoScore"><Score value=group.evoscore floor/></td>
             <td role="cell" class="number" data-label="Solved">{format::share(group.solved_rate)}</td>
             <td role="cell" class="number" data-label="Zero regression">{format::share(group.zero_regression_rate)}</td>
+            <td role="cell" class="number" data-label="ZRR">{format::share(group.zrr)}</td>
         </tr>
     }
 }
@@ -168,6 +170,7 @@ mod tests {
             evoscore: 0.5,
             solved_rate: 0.5,
             zero_regression_rate: 0.5,
+            zrr: 0.5,
         };
         let check = |sizes: &[u32], expect: (usize, usize)| {
             let groups: Vec<Group> = sizes.iter().copied().map(group).collect();

@@ -361,6 +361,7 @@ mod tests {
             verifying: None,
             regraded_as: Vec::new(),
             preflight: None,
+            unmet_needs: None,
             summary: RunSummary {
                 run_id: "r".into(),
                 config: RunConfig::human("demo"),

@@ -31,7 +31,7 @@ use self::months::Months;
 use self::regrade::{Derived, MovedVerdicts};
 use self::reproducibility::{Differences, MarkedBy, Record, ReproducibilityCard, Trust};
 use self::scores::ScoresOfRun;
-use self::status::{AtOnce, Machine, Paused, PreflightNotice, Remaining, Withdrawn};
+use self::status::{AtOnce, Machine, Paused, PreflightNotice, Remaining, Withdrawn, WithoutWorker};
 use self::usage::UsageFacts;
 use crate::components::FollowRun;
 use crate::components::{
@@ -83,6 +83,7 @@ fn RunView(
         <Head detail/>
         <Overall detail/>
         {follow}
+        <WithoutWorker detail/>
         <PreflightNotice detail/>
         <Verifying detail/>
         <Actions detail answer/>

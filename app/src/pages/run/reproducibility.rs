@@ -70,6 +70,7 @@ fn Continued(handover: Handover, left_out: Vec<NotHandedOver>, split: String) ->
             <dd>
                 <a href=run_href(&handover.run)><code>{handover.run.clone()}</code></a>
                 {at}
+                {format!(", towards {}", handover.target.in_words())}
                 ". It is not ranked: "
                 <a href=handover_href(&split)>"handovers of this split"</a>
             </dd>
@@ -93,6 +94,7 @@ fn Here(config: RunConfig, provenance: Provenance) -> impl IntoView {
         })}
         {provenance.prompts.map(|prompts| view! { <div><dt>"Prompts"</dt><dd><code title=prompts.clone()>{labels::prompts(&prompts)}</code></dd></div> })}
         {labels::budget(&config.budget).map(|budget| view! { <div><dt><Term word=Word::Budget text="Budget"/></dt><dd>{budget}</dd></div> })}
+        {(!config.needs.is_empty()).then(|| fact("Workers with", config.needs.to_string()))}
         <div><dt>"Limits of a step"</dt><dd>{labels::limits(&config.limits)}</dd></div>
         <div><dt>"Time limits"</dt><dd>{labels::time_limits(&config.limits)}</dd></div>
     }

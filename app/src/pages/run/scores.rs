@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use swe_ci_core::metrics::{Convention, IterationProfile};
 use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::leaderboard::{Intervals, Rate, RecoveryTime, Scores};
-use swe_ci_views::style::StyleMetric;
+use swe_ci_views::style::{ErosionFigure, StyleMetric};
 use swe_ci_views::view::RunDetail;
 
 use super::profile::ProfileTable;
@@ -48,7 +48,7 @@ static HEADLINE: [Measure; 5] = [
     }),
 ];
 
-static FURTHER: [Measure; 10] = [
+static FURTHER: [Measure; 12] = [
     (
         "Regression rate, correlation with iteration",
         "Below 0: later iterations cause regressions less often than early ones. −1 to 1",
@@ -85,25 +85,62 @@ static FURTHER: [Measure; 10] = [
     ),
     (
         "Cost per task",
-        "US dollars, and tokens, of one scored evolution on average",
-        |s| paid(s, |r| r.usd_per_task, |r| r.tokens_per_task),
+        "US dollars of one scored evolution on average",
+        |s| took(s, Rate::UsdPerTask, format::usd),
+    ),
+    (
+        "Tokens per task",
+        "Tokens of one scored evolution on average, sent and received",
+        |s| took(s, Rate::TokensPerTask, tokens),
     ),
     (
         "Cost per closed test",
-        "US dollars, and tokens, for each test that passes in the end beyond those of the base",
-        |s| paid(s, |r| r.usd_per_closed_test, |r| r.tokens_per_closed_test),
+        "All dollars over all tests that pass in the end beyond those of the base",
+        |s| took(s, Rate::UsdPerClosedTest, format::usd),
+    ),
+    (
+        "Tokens per closed test",
+        "All tokens over all tests that pass in the end beyond those of the base",
+        |s| took(s, Rate::TokensPerClosedTest, tokens),
     ),
     (
         "Agent time",
         "Of an iteration, without waiting for the provider",
-        |s| time(s, |r| r.agent_seconds_per_iteration),
+        |s| took(s, Rate::AgentSecondsPerIteration, format::seconds),
     ),
     (
         "Wall time",
         "Of an iteration, with waiting and tests",
-        |s| time(s, |r| r.wall_seconds_per_iteration),
+        |s| took(s, Rate::WallSecondsPerIteration, format::seconds),
     ),
 ];
+
+/// Its code minus the oracle's, over the tasks it solved.
+static EROSION: [Measure; ErosionFigure::ALL.len()] = [
+    eroded(ErosionFigure::Cognitive, |s| {
+        erosion(s, ErosionFigure::Cognitive)
+    }),
+    eroded(ErosionFigure::Duplicated, |s| {
+        erosion(s, ErosionFigure::Duplicated)
+    }),
+    eroded(ErosionFigure::LinesPerTest, |s| {
+        erosion(s, ErosionFigure::LinesPerTest)
+    }),
+    eroded(ErosionFigure::Comments, |s| {
+        erosion(s, ErosionFigure::Comments)
+    }),
+    eroded(ErosionFigure::Unused, |s| erosion(s, ErosionFigure::Unused)),
+    eroded(ErosionFigure::BrokenNames, |s| {
+        erosion(s, ErosionFigure::BrokenNames)
+    }),
+    eroded(ErosionFigure::Dependencies, |s| {
+        erosion(s, ErosionFigure::Dependencies)
+    }),
+];
+
+const fn eroded(figure: ErosionFigure, of: fn(&Scores) -> Figure) -> Measure {
+    (figure.title(), figure.meaning(), of)
+}
 
 /// A mean over tasks with its interval.
 fn mean(
@@ -160,29 +197,39 @@ fn wins(scores: &Scores, metric: StyleMetric) -> Figure {
     Ok((win, format!("{interval}{tie} equal, {loss} worse")))
 }
 
+fn erosion(scores: &Scores, figure: ErosionFigure) -> Figure {
+    let difference = scores.style.and_then(|style| style.erosion.of(figure));
+    let difference = difference.ok_or(NOT_MEASURED)?;
+    let places = figure.places().max(1);
+    let style = scores.intervals.and_then(|intervals| intervals.style);
+    let interval = style.and_then(|style| style.erosion.of(figure));
+    let interval = interval.map(|interval| format::interval(interval, places));
+    Ok((
+        format::signed(difference, places),
+        interval.unwrap_or_default(),
+    ))
+}
+
 fn lines(scores: &Scores) -> Figure {
     let ratio = scores.style.and_then(|style| style.lines_ratio);
     let ratio = ratio.ok_or(NOT_MEASURED)?;
     Ok((format!("{}×", format::decimals(ratio, 1)), String::new()))
 }
 
-/// Its dollars and tokens.
-fn paid(scores: &Scores, usd: Rate, tokens: Rate) -> Figure {
-    let rates = scores.effort.as_ref();
-    let tokens = rates.and_then(tokens).map(|tokens| tokens.round() as u64);
-    let tokens = tokens.map(|tokens| format!("{} tokens", format::compact(tokens)));
-    let usd = rates.and_then(usd).map(format::usd);
-    match (usd, tokens) {
-        (None, None) => Err("not recorded"),
-        (Some(usd), tokens) => Ok((usd, tokens.unwrap_or_default())),
-        (None, Some(tokens)) => Ok(("–".to_owned(), format!("{tokens}, no prices"))),
-    }
+/// What it took, with its interval.
+fn took(scores: &Scores, rate: Rate, show: fn(f64) -> String) -> Figure {
+    let rates = scores.effort.ok_or("not recorded")?;
+    let amount = rates.of(rate).ok_or(match rate {
+        Rate::UsdPerClosedTest | Rate::TokensPerClosedTest => "not recorded, or no test closed",
+        _ => "not recorded",
+    })?;
+    let interval = scores.intervals.and_then(|intervals| intervals.took(rate));
+    let interval = interval.map(|interval| format::range(interval, show));
+    Ok((show(amount), interval.unwrap_or_default()))
 }
 
-fn time(scores: &Scores, rate: Rate) -> Figure {
-    let seconds = scores.effort.as_ref().and_then(rate);
-    let seconds = seconds.ok_or("not recorded")?;
-    Ok((format::seconds(seconds), "an iteration".to_owned()))
+fn tokens(number: f64) -> String {
+    format::compact(number.round() as u64)
 }
 
 /// The scores of the run, in each convention that has any.
@@ -216,6 +263,11 @@ pub(super) fn ScoresOfRun(
             <details class="fold">
                 <summary>"Regressions, code style, cost and time"</summary>
                 <MeasureTable scores measures=&FURTHER caption="Further measures by convention"/>
+            </details>
+            <details class="fold">
+                <summary>"Erosion beside the oracle's"</summary>
+                <p class="quiet">"Each number of its last code minus the oracle's, the mean over the tasks it solved, with 95 % intervals. Above 0 is worse, except for comments, where neither is."</p>
+                <MeasureTable scores measures=&EROSION caption="Erosion by convention"/>
             </details>
             <SamplesOfRun scores/>
             <ProfileTable scores run_id/>
@@ -287,8 +339,8 @@ mod tests {
     use super::*;
     use swe_ci_core::metrics::Gamma;
     use swe_ci_plots::fixture::{leaderboard, leaderboard_of};
-    use swe_ci_views::leaderboard::{EffortRates, LeaderboardData, UncertaintyModel};
-    use swe_ci_views::testing::{beside, styled};
+    use swe_ci_views::leaderboard::{Effort, EffortRates, LeaderboardData, UncertaintyModel};
+    use swe_ci_views::testing::{beside, styled, with_effort};
 
     fn scores(leaderboard: &LeaderboardData) -> Scores {
         let mut scores = leaderboard.entries[0].scores(Gamma::ONE, Convention::Reference);
@@ -332,6 +384,22 @@ mod tests {
         assert_eq!(lines(&seen), known("1.5×", ""));
     }
 
+    #[test]
+    fn erosion_beside_the_oracle() {
+        let mut data = leaderboard_of(&[("m", vec![&[1.0], &[1.0]])]);
+        let run = data.entries[0].clone();
+        data.entries[0] = styled(run, |task, _| {
+            let mut style = beside([70.0; 2], [8.0; 2], [1, 1]);
+            style.own.erosion.unused_code = Some([5.0, 3.5][task]);
+            style.oracle.erosion.unused_code = Some(4.0);
+            Some(style)
+        });
+        let seen = scores(&data);
+        let shown = erosion(&seen, ErosionFigure::Unused);
+        assert_eq!(shown, known("+0.25", "[\u{2212}0.50, 1.00]"));
+        assert_eq!(erosion(&seen, ErosionFigure::Comments), unmeasured());
+    }
+
     fn unmeasured() -> Figure {
         Err(NOT_MEASURED)
     }
@@ -339,25 +407,27 @@ mod tests {
     #[test]
     fn cost_and_time() {
         let mut seen = scores(&leaderboard(&[("m", &[0.5])]));
-        let cost = |seen: &Scores| paid(seen, |r| r.usd_per_task, |r| r.tokens_per_task);
-        let took = |seen: &Scores| time(seen, |r| r.wall_seconds_per_iteration);
-        assert_eq!(
-            (cost(&seen), took(&seen)),
-            (Err("not recorded"), Err("not recorded"))
-        );
-        let rates = EffortRates {
+        let cost = |seen: &Scores| took(seen, Rate::UsdPerTask, format::usd);
+        assert_eq!(cost(&seen), Err("not recorded"));
+        seen.effort = Some(EffortRates {
             tokens_per_task: Some(45_400.0),
             wall_seconds_per_iteration: Some(90.0),
             ..EffortRates::default()
-        };
-        seen.effort = Some(rates);
-        assert_eq!(cost(&seen), known("–", "45 k tokens, no prices"));
-        assert_eq!(took(&seen), known("1 min 30 s", "an iteration"));
-        seen.effort = Some(EffortRates {
-            usd_per_task: Some(0.5),
-            ..rates
         });
-        assert_eq!(cost(&seen), known("$0.50", "45 k tokens"));
+        assert_eq!(cost(&seen), Err("not recorded"));
+        let per_test = took(&seen, Rate::UsdPerClosedTest, format::usd);
+        assert!(matches!(per_test, Err(why) if why.contains("no test closed")));
+        assert_eq!(took(&seen, Rate::TokensPerTask, tokens), known("45 k", ""));
+        let wall = took(&seen, Rate::WallSecondsPerIteration, format::seconds);
+        assert_eq!(wall, known("1 min 30 s", ""));
+
+        let run = leaderboard_of(&[("m", vec![&[0.5], &[1.0]])]).entries[0].clone();
+        let run = with_effort(run, |task, _| Effort {
+            micro_usd: Some([250_000, 750_000][task]),
+            ..Effort::default()
+        });
+        let seen = scores(&swe_ci_views::testing::leaderboard(vec![run]));
+        assert_eq!(cost(&seen), known("$0.50", "[$0.25, $0.75]"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use swe_ci_core::step::Ending;
 use swe_ci_views::host::{HostLoad, Shortage};
 use swe_ci_views::preflight::{Finding, PreflightState};
 use swe_ci_views::view::{EvolutionView, ProviderWait, RunDetail};
+use swe_ci_views::workers::unmet_in_words;
 
 use crate::components::{Tag, Time, Tone, fact};
 use crate::format;
@@ -53,6 +54,16 @@ pub(super) fn Remaining(detail: RwSignal<RunDetail>) -> impl IntoView {
         let text = format!("about {}", format::roughly(remaining.get()?));
         let hint = "If the rest continues at the pace of the finished evolutions";
         Some(view! { <div><dt>"Remaining"</dt><dd title=hint>{text}</dd></div> })
+    }
+}
+
+/// No worker may take the run's queued evolutions.
+#[component]
+pub(super) fn WithoutWorker(detail: RwSignal<RunDetail>) -> impl IntoView {
+    let unmet = Memo::new(move |_| detail.with(|d| d.unmet_needs.clone()));
+    move || {
+        let waits = unmet_in_words(&unmet.get()?);
+        Some(view! { <p class="note" data-tone="warn" role="status">"This run "{waits}"."</p> })
     }
 }
 

@@ -8,7 +8,7 @@ use swe_ci_core::run::Kind;
 use swe_ci_views::style::{CodeVersion, StyleBeside, StyleTools};
 use swe_ci_views::view::EvolutionDetail;
 
-use self::versions::{Files, StyleVersions, named};
+use self::versions::{ErosionVersions, Files, StyleVersions, named};
 use crate::components::{InPlace, PageTop, Term, crumb, fetched, loaded};
 use crate::error::AppError;
 use crate::glossary::Word;
@@ -89,12 +89,12 @@ fn StylePageView(shown: Shown, #[prop(into)] split: Signal<bool>) -> impl IntoVi
     view! {
         <PageTop
             title=format!("Code style of {task} · {model}")
-            description=format!("Pylint's and radon's results for the code {model} wrote for {task}, compared with the maintainers' code.")
+            description=format!("The style tools' results for the code {model} wrote for {task}, compared with the maintainers' code.")
             crumbs=vec![crumb("/runs", "Runs"), crumb(run_href(&detail.run_id), &model), crumb(evolution, &task)]
             heading="Code style"
         >
             <p class="lede">
-                {format!("Pylint's and radon's results for the code {model} wrote for {task}, compared with the maintainers' code for the same task: the ")}
+                {format!("The style tools' results for the code {model} wrote for {task}, compared with the maintainers' code for the same task: the ")}
                 <Term word=Word::Oracle text="oracle"/>"."
             </p>
         </PageTop>
@@ -106,6 +106,7 @@ fn StylePageView(shown: Shown, #[prop(into)] split: Signal<bool>) -> impl IntoVi
 fn Measured(found: StyleBeside, api: String, layout: Layout) -> impl IntoView {
     let StyleBeside { style, files, .. } = found;
     let tools = style.tools.clone();
+    let erosion = style.clone();
     let last = style.last().map_or(CodeVersion::Base, |last| last.version);
     let own = named(last).to_lowercase();
     let link = api.clone();
@@ -138,6 +139,15 @@ fn Measured(found: StyleBeside, api: String, layout: Layout) -> impl IntoView {
             <StyleVersions style/>
             <p class="taken"><a href=link>"As JSON"</a></p>
         </section>
+        <section aria-labelledby="erosion-title">
+            <h2 id="erosion-title">"Erosion"</h2>
+            <p class="quiet">
+                "Numbers that say how hard the code became to work on: "
+                <Term word=Word::Erosion text="erosion"/>
+                ". Beside each: how it differs from the oracle's. Lower is better, except for comments, where neither is."
+            </p>
+            <ErosionVersions style=erosion/>
+        </section>
         <section aria-labelledby="files-title">
             <h2 id="files-title">"File by file"</h2>
             <p class="quiet">"Those whose maintainability index lost most against the oracle's come first."</p>
@@ -155,7 +165,7 @@ fn Measured(found: StyleBeside, api: String, layout: Layout) -> impl IntoView {
 
 fn with(tools: &StyleTools) -> String {
     format!(
-        "Measured with Pylint {} and radon {} on Python {}, in the image of the task's tests, with the tools' default settings.",
-        tools.pylint, tools.radon, tools.python
+        "Measured with Pylint {}, radon {}, complexipy {}, Vulture {} and griffe {} on Python {}, in the image of the task's tests, with the tools' default settings.",
+        tools.pylint, tools.radon, tools.complexipy, tools.vulture, tools.griffe, tools.python
     )
 }

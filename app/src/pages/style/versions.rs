@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 use swe_ci_views::style::{
-    CodeStyle, CodeVersion, EvolutionStyle, FileBeside, FileLines, FileStyle, VersionStyle,
+    CodeStyle, CodeVersion, Erosion, ErosionFigure, EvolutionStyle, FileBeside, FileLines,
+    FileStyle, VersionStyle,
 };
 
 use crate::components::ListTable;
@@ -40,12 +41,9 @@ fn Row(version: VersionStyle, oracle: StoredValue<CodeStyle>) -> impl IntoView {
     let VersionStyle { style, lines, .. } = version;
     let (version, oracle) = (version.version, oracle.get_value());
     let beside = !matches!(version, CodeVersion::Oracle);
-    let cell = |label: &'static str, own: Option<f64>, oracle: Option<f64>, places: usize| {
-        let difference = own.zip(oracle).filter(|_| beside).map(|(own, oracle)| {
-            let text = format::signed(own - oracle, places);
-            view! { " "<span class="quiet style-difference">{text}</span> }
-        });
-        view! { <td role="cell" data-label=label>{number(own, places)}{difference}</td> }
+    let cell = |label, own, oracle: Option<f64>, places| {
+        let oracle = oracle.filter(|_| beside);
+        view! { <Number label own oracle places/> }
     };
     let plain = |label, text: String| view! { <td role="cell" data-label=label>{text}</td> };
     let changed = match version {
@@ -64,6 +62,63 @@ fn Row(version: VersionStyle, oracle: StoredValue<CodeStyle>) -> impl IntoView {
             {plain("Lines of source", format::thousands(style.sloc))}
             {plain("Comments per line", number(style.comment_ratio(), 3))}
             {plain("Changed lines", changed)}
+        </tr>
+    }
+}
+
+/// A number, and its difference from the oracle's if there is one to compare with.
+#[component]
+fn Number(
+    label: &'static str,
+    own: Option<f64>,
+    oracle: Option<f64>,
+    places: usize,
+) -> impl IntoView {
+    let difference = own.zip(oracle).map(|(own, oracle)| {
+        let text = format::signed(own - oracle, places);
+        view! { " "<span class="quiet style-difference">{text}</span> }
+    });
+    view! { <td role="cell" data-label=label>{number(own, places)}{difference}</td> }
+}
+
+const EROSION_COLUMNS: [&str; 1 + ErosionFigure::ALL.len()] = {
+    let mut columns = ["Code"; 1 + ErosionFigure::ALL.len()];
+    let mut number = 0;
+    while number < ErosionFigure::ALL.len() {
+        columns[number + 1] = ErosionFigure::ALL[number].title();
+        number += 1;
+    }
+    columns
+};
+
+/// The erosion of each version, beside the oracle's.
+#[component]
+pub(super) fn ErosionVersions(style: EvolutionStyle) -> impl IntoView {
+    let oracle = style.version(CodeVersion::Oracle);
+    let oracle = oracle.map(|found| found.erosion).unwrap_or_default();
+    let row = move |version: VersionStyle| view! { <ErosionRow version oracle/> };
+    view! {
+        <ListTable caption="Erosion of each version" columns=&EROSION_COLUMNS class="erosion-versions" scrolls="Erosion of each version">
+            {style.versions.into_iter().map(row).collect_view()}
+        </ListTable>
+    }
+}
+
+#[component]
+fn ErosionRow(version: VersionStyle, oracle: Erosion) -> impl IntoView {
+    let beside = version.version != CodeVersion::Oracle;
+    let erosion = version.erosion;
+    let cells = ErosionFigure::ALL.map(|figure| {
+        let oracle = oracle.of(figure).filter(|_| beside);
+        view! { <Number label=figure.title() own=erosion.of(figure) oracle places=figure.places()/> }
+    });
+    let problems = (!version.problems.is_empty()).then(|| {
+        view! { <span class="quiet style-problem">{version.problems.join("; ")}</span> }
+    });
+    view! {
+        <tr role="row">
+            <th role="rowheader" scope="row">{named(version.version)}{problems}</th>
+            {cells.into_iter().collect_view()}
         </tr>
     }
 }

@@ -6,13 +6,17 @@
 //! identical on every machine: the generator is PCG-32, whose
 //! output is fixed, and sums use one order.
 
+mod bound;
 mod paired;
 mod plan;
+mod ranked;
 mod resample;
 mod spread;
 
+pub use bound::{BoundDecision, BoundTest, Look};
 pub use paired::{Comparison, Difference, compare, is_tie, is_tie_by};
 pub use plan::{DIFFERENCE, Design, PowerPlan, PowerRow};
+pub use ranked::RankedPoints;
 pub use resample::{Clusters, Interval, RankInterval, Resamples, rank_intervals};
 pub use spread::{ScoreSpread, TaskMean, sample_variance};
 

@@ -88,7 +88,7 @@ fn may_be_chance(clusters: &Clusters, resamples: &Resamples) -> bool {
     sign_flips(clusters.sums().collect(), resamples.seed()) >= SIGNIFICANT
 }
 
-fn by_repository(differences: &[Difference], repositories: usize) -> Clusters {
+pub(super) fn by_repository(differences: &[Difference], repositories: usize) -> Clusters {
     let mut clusters = Clusters::new(repositories);
     for difference in differences {
         clusters.add(difference.repository, difference.value);
@@ -125,7 +125,7 @@ pub fn compare(
 
 /// How often flipping the signs of whole repositories gives a sum at least as
 /// far from zero as the observed one.
-fn sign_flips(mut sums: Vec<f64>, seed: u64) -> f64 {
+pub(super) fn sign_flips(mut sums: Vec<f64>, seed: u64) -> f64 {
     let observed = sums.iter().sum::<f64>().abs();
     // Flipping a repository without a difference changes nothing.
     sums.retain(|sum| *sum != 0.0);

@@ -19,10 +19,15 @@ impl Interval {
     /// The 2.5 % and 97.5 % quantiles of [`Resamples::means`]. `None` when no
     /// resample drew any of the tasks.
     pub fn from_means(means: &[f64]) -> Option<Self> {
+        Self::from_means_at(means, 0.05)
+    }
+
+    /// The same of another confidence, 1 − `alpha`.
+    fn from_means_at(means: &[f64], alpha: f64) -> Option<Self> {
         let mut values: Vec<f64> = means.iter().copied().filter(|v| !v.is_nan()).collect();
         Some(Self {
-            low: quantile(&mut values, 0.025)?,
-            high: quantile(&mut values, 0.975)?,
+            low: quantile(&mut values, alpha / 2.0)?,
+            high: quantile(&mut values, 1.0 - alpha / 2.0)?,
         })
     }
 
@@ -52,7 +57,7 @@ pub struct RankInterval {
     pub worst: u32,
 }
 
-/// Values to average over tasks, summed per repository.
+/// Values to average over tasks, or the two sums of a ratio, summed per repository.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clusters {
     sums: Vec<f64>,
@@ -77,9 +82,36 @@ impl Clusters {
         self.counts[repository] += 1.0;
     }
 
-    /// Repositories with at least one task.
+    /// Adds to both sums of a ratio, such as dollars over tests:
+    /// [`Resamples::means`] are then ratios of sums, not means of ratios.
+    ///
+    /// # Panics
+    /// When there is no such repository.
+    pub fn add_to_ratio(&mut self, repository: usize, numerator: f64, denominator: f64) {
+        self.sums[repository] += numerator;
+        self.counts[repository] += denominator;
+    }
+
+    /// Repositories with at least one task; of a ratio, those that add to its
+    /// denominator.
     pub fn used(&self) -> usize {
         self.counts.iter().filter(|n| **n > 0.0).count()
+    }
+
+    /// Over tasks; `None` without any.
+    pub(super) fn mean(&self) -> Option<f64> {
+        let tasks: f64 = self.counts.iter().sum();
+        (tasks > 0.0).then(|| self.sums.iter().sum::<f64>() / tasks)
+    }
+
+    /// How far the repositories are from a mean, squared and summed. Each counts
+    /// by its share of the tasks.
+    pub(super) fn squared_deviations(&self, mean: f64) -> f64 {
+        let tasks: f64 = self.counts.iter().sum();
+        let per_repository = tasks / self.used() as f64;
+        let each = self.sums.iter().zip(&self.counts);
+        let each = each.map(|(sum, tasks)| (sum - tasks * mean) / per_repository);
+        each.map(|deviation| deviation * deviation).sum()
     }
 
     pub(super) fn sums(&self) -> impl Iterator<Item = f64> + '_ {
@@ -126,7 +158,7 @@ impl Resamples {
     }
 
     /// The mean over tasks in every resample; NaN in one that drew none of
-    /// the tasks.
+    /// the tasks. A ratio whose denominator is 0 there is infinite.
     ///
     /// # Panics
     /// When the number of repositories differs.
@@ -153,6 +185,23 @@ impl Resamples {
         means
     }
 
+    /// How many repositories there are to draw.
+    pub fn repositories(&self) -> usize {
+        self.drawn.len() / self.resamples.max(1)
+    }
+
+    /// The 95 % interval of a statistic that gets how often each repository was
+    /// drawn; resamples where it is undefined are left out.
+    pub fn interval_of(&self, statistic: impl Fn(&[f64]) -> Option<f64>) -> Option<Interval> {
+        let of_resample = |resample: usize| {
+            let drawn = self.drawn.iter().skip(resample).step_by(self.resamples);
+            let drawn: Vec<f64> = drawn.copied().collect();
+            statistic(&drawn).unwrap_or(f64::NAN)
+        };
+        let values: Vec<f64> = (0..self.resamples).map(of_resample).collect();
+        Interval::from_means(&values)
+    }
+
     /// The sum of a value of each repository, as often as it was drawn, in each
     /// resample.
     fn totals(&self, values: &[f64]) -> Vec<f64> {
@@ -169,12 +218,19 @@ impl Resamples {
     }
 
     /// The 95 % interval of the mean over tasks. `None` with fewer than two
-    /// repositories: one says nothing about their variance.
+    /// repositories: one says nothing about their variance; nor has a ratio one
+    /// that is infinite in so many resamples that nothing bounds it.
     pub fn interval(&self, clusters: &Clusters) -> Option<Interval> {
+        self.interval_at(clusters, 0.05)
+    }
+
+    /// The same of another confidence, 1 − `alpha`.
+    pub fn interval_at(&self, clusters: &Clusters, alpha: f64) -> Option<Interval> {
         if clusters.used() < 2 {
             return None;
         }
-        Interval::from_means(&self.means(clusters))
+        let interval = Interval::from_means_at(&self.means(clusters), alpha);
+        interval.filter(|interval| interval.high.is_finite())
     }
 }
 
@@ -347,6 +403,38 @@ mod tests {
             .interval(&clusters(&[&[0.0], &[1.0]]))
             .unwrap();
         assert!(interval.low.abs() < 1e-12 && (interval.high - 1.0).abs() < 1e-12);
+    }
+
+    /// Repositories of 10 over 1 and 10 over 4: a quarter of the resamples each is
+    /// one of them alone, 10 and 2.5. The mean of their ratios never counts.
+    #[test]
+    fn ratios_are_of_sums() {
+        let mut ratio = Clusters::new(2);
+        ratio.add_to_ratio(0, 10.0, 1.0);
+        ratio.add_to_ratio(1, 4.0, 3.0);
+        ratio.add_to_ratio(1, 6.0, 1.0);
+        let resamples = Resamples::new(2, 2_000, 1);
+        let means = resamples.means(&ratio);
+        let seen = |expect: f64| means.iter().filter(|m| (*m - expect).abs() < 1e-12).count();
+        assert_eq!(seen(10.0) + seen(2.5) + seen(4.0), 2_000);
+        assert!(seen(4.0) > 900);
+        let interval = resamples.interval(&ratio).unwrap();
+        assert_eq!((interval.low, interval.high), (2.5, 10.0));
+    }
+
+    /// One of three repositories divides by nothing: it is drawn alone once in 27
+    /// times, more often than 2.5 %.
+    #[test]
+    fn a_ratio_without_a_bound_has_no_interval() {
+        let ratio = |third: f64| {
+            let mut ratio = Clusters::new(3);
+            for (repository, denominator) in [1.0, 2.0, third].into_iter().enumerate() {
+                ratio.add_to_ratio(repository, 1.0, denominator);
+            }
+            Resamples::new(3, 2_000, 1).interval(&ratio)
+        };
+        assert_eq!(ratio(0.0), None);
+        assert!(ratio(1.0).is_some());
     }
 
     #[test]

@@ -164,9 +164,13 @@ fn take<'e>(cached: &mut Vec<Cached>, at: usize, evicted: &'e mut Vec<Evicted>) 
     &evicted[evicted.len() - 1]
 }
 
-/// Counts every layer once.
 fn bytes(cached: &[Cached]) -> u64 {
-    let layers = cached.iter().flat_map(|cached| &cached.image.layers);
+    bytes_of(cached.iter().map(|cached| &cached.image))
+}
+
+/// Counts every layer once.
+pub(super) fn bytes_of<'i>(images: impl IntoIterator<Item = &'i EvictableImage>) -> u64 {
+    let layers = images.into_iter().flat_map(|image| &image.layers);
     let once: HashSet<&Layer> = layers.collect();
     once.iter().map(|(_, size)| size).sum()
 }

@@ -19,6 +19,7 @@ pub mod judge;
 pub mod keys;
 pub mod models;
 pub mod notifications;
+pub mod planning;
 pub mod preflight;
 pub mod prices;
 pub mod publication;

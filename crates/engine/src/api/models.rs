@@ -12,8 +12,8 @@ use swe_ci_core::requirement::Mode;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::RunListing;
 use swe_ci_views::leaderboard::{
-    Board, Entry, LeaderboardData, ModelDetail, ModelRun, Row, Standing, Strengths, TaskResult,
-    Trend, strengths,
+    Board, Entry, LeaderboardData, ModelDetail, ModelRun, Row, SplitSeries, Standing, Strengths,
+    TaskResult, Trend, strengths,
 };
 use swe_ci_views::view::RunSummary;
 
@@ -76,7 +76,7 @@ impl Engine {
         for convention in Convention::ALL {
             let of_run = |row: &Row| row.run_id == run.run_id;
             let mut standings = self
-                .standings(Board::of(&run.config), convention, of_run)
+                .standings(Board::of(&run.config), convention, false, of_run)
                 .await?;
             if let Some(standing) = standings.pop() {
                 return Ok(Some(standing));
@@ -85,15 +85,17 @@ impl Engine {
         Ok(None)
     }
 
-    /// The ranks of some runs of a board at γ = 1, best first.
+    /// The ranks of some runs of a board at γ = 1, best first; if `unseen`, counting
+    /// only tasks that a model cannot have seen.
     async fn standings(
         &self,
         board: Board,
         convention: Convention,
+        unseen: bool,
         is_wanted: impl Fn(&Row) -> bool,
     ) -> Result<Vec<Standing>> {
         // Rankings are cached, so runs of one board share one.
-        let ranking = self.ranking(board, Gamma::ONE, convention, false).await?;
+        let ranking = self.ranking(board, Gamma::ONE, convention, unseen).await?;
         let places = ranking.rows().iter().enumerate();
         let places = places
             .filter(|(_, row)| is_wanted(row))
@@ -127,8 +129,9 @@ impl Engine {
         Ok(results)
     }
 
-    /// All runs of a model, their ranks, and the model's strengths.
-    pub async fn model(&self, model: &str) -> Result<ModelDetail> {
+    /// All runs of a model, their ranks, and the model's strengths; if `unseen`, only
+    /// over the tasks that it cannot have seen.
+    pub async fn model(&self, model: &str, unseen: bool) -> Result<ModelDetail> {
         let mut runs = Vec::new();
         let mut leaderboards = Vec::new();
         let mut boards: Vec<Board> = Vec::new();
@@ -145,10 +148,14 @@ impl Engine {
         }
         let mut standings: HashMap<String, Vec<Standing>> = HashMap::new();
         for board in boards {
-            leaderboards.push(self.leaderboard_data(board.clone()).await?);
+            leaderboards.push(match unseen {
+                true => self.unseen(board.clone()).await?.data.clone(),
+                false => self.leaderboard_data(board.clone()).await?,
+            });
             for convention in Convention::ALL {
                 let of_model = |row: &Row| row.model == model;
-                for standing in self.standings(board.clone(), convention, of_model).await? {
+                let standings_of = self.standings(board.clone(), convention, unseen, of_model);
+                for standing in standings_of.await? {
                     let of_run = standings.entry(standing.row.run_id.clone());
                     of_run.or_default().push(standing);
                 }
@@ -161,9 +168,12 @@ impl Engine {
         let mut apart: HashMap<String, Unranked> =
             apart.map(|run| (run.run_id, run.unranked)).collect();
         let name = model.to_owned();
-        let (mut trends, strengths) = blocking(move || {
+        let (mut trends, strengths, splits) = blocking(move || {
             let all = &leaderboards[..];
-            Ok((trends(all, &name), strengths_of(all, &name)))
+            let over_splits = |convention| SplitSeries::of(all, &name, Gamma::ONE, convention);
+            let splits = Convention::ALL.into_iter().filter_map(over_splits);
+            let splits: Vec<SplitSeries> = splits.collect();
+            Ok((trends(all, &name), strengths_of(all, &name), splits))
         })
         .await?;
         let runs = runs.into_iter().map(|summary| ModelRun {
@@ -176,6 +186,7 @@ impl Engine {
             model: model.to_owned(),
             runs: runs.collect(),
             strengths,
+            splits,
         })
     }
 }

@@ -103,6 +103,7 @@ impl Engine {
             spent: self.spent(id).await?,
             eta_seconds: self.eta(&summary).await?,
             host: self.host(&summary).await?,
+            unmet_needs: self.unmet_needs(&summary).await?,
             evolution_list,
             summary,
         })

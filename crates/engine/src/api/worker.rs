@@ -1,19 +1,20 @@
 //! The worker: carries out everything that is queued on a data folder.
 
 use std::convert::Infallible;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use swe_ci_base::error::{Error, Result};
 use swe_ci_base::files;
 use swe_ci_runner::evolve::Evolver;
-use swe_ci_runner::worker_slots::{self, WorkSignals};
+use swe_ci_runner::worker_slots::{self, Slots, WorkSignals};
 use swe_ci_runner::{event_relay, host_load};
 use swe_ci_sandbox::{Docker, SweepScope};
 use swe_ci_views::account::AccountRole;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::workers::ImagesAtHand;
 use crate::Engine;
 
 /// The first search for left-over containers after the start: a container
@@ -55,6 +56,13 @@ impl Engine {
         let id = format!("{}/{}", self.instance, uuid::Uuid::now_v7().simple());
         self.announce_worker(&id).await?;
         let evolver = self.evolver();
+        let slots = Arc::new(Slots {
+            worker_id: id.clone(),
+            count: self.config.workers,
+            labels: self.config.labels.clone(),
+            ..Slots::default()
+        });
+        let at_hand = ImagesAtHand::default();
         let signals = WorkSignals {
             until_idle: self.config.worker.as_ref().is_some_and(|w| w.until_idle),
             ..WorkSignals::default()
@@ -65,7 +73,7 @@ impl Engine {
             () = Box::pin(async {
                 tokio::join!(
                     async {
-                        worker_slots::work(&evolver, &id, self.config.workers, &signals).await;
+                        worker_slots::work(&evolver, &slots, &signals).await;
                         signals.drain.cancel();
                         signals.stop.cancel();
                     },
@@ -82,12 +90,14 @@ impl Engine {
                     }),
                 );
             }) => {}
-            never = self.report_life(&id, &signals, &leaving, &outdated) => match never {},
+            never = self.report_life(&slots, &at_hand, &signals, &leaving, &outdated) => match never {},
+            never = Box::pin(self.count_images(&at_hand)) => match never {},
             never = self.stop_in_time(&leaving, &signals) => match never {},
             never = sweep_late(&self.docker) => match never {},
             never = self.enforce_quota() => match never {},
             never = host_load::publish(&self.events, &self.ledgers, &self.config.data) => match never {},
             never = self.send_events() => match never {},
+            never = Box::pin(signals.idle.listen(&self.store)) => match never {},
         }
         if let Some(outbox) = &self.outbox {
             outbox.lock().await.send_pending(&self.store).await;

@@ -8,13 +8,15 @@ use swe_ci_core::diff::{Coloured, Token};
 /// Larger files are not coloured.
 const LONGEST_FILE: usize = 256 << 10;
 
-/// The coloured tokens in the hunks of a file that was `old` and became `new`,
-/// in order.
-pub(super) fn tokens(path: &str, old: &str, new: &str, hunks: &str) -> Vec<Coloured> {
+/// Whether the file at `path` is Python and short enough.
+pub(super) fn is_coloured(path: &str, old: &str, new: &str) -> bool {
     let is_python = path.ends_with(".py") || path.ends_with(".pyi");
-    if !is_python || old.len().max(new.len()) > LONGEST_FILE {
-        return Vec::new();
-    }
+    is_python && old.len().max(new.len()) <= LONGEST_FILE
+}
+
+/// The coloured tokens in the hunks of a file of Python that was `old` and became
+/// `new`, in order.
+pub(super) fn tokens(old: &str, new: &str, hunks: &str) -> Vec<Coloured> {
     let (before, after) = (python::words(old), python::words(new));
     // No colours are better than wrong ones.
     placed(hunks, &Side::new(old, &before), &Side::new(new, &after)).unwrap_or_default()

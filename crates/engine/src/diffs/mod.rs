@@ -29,10 +29,11 @@ const MOST_BYTES: usize = 16 << 20;
 const MOST_FILES: usize = 5_000;
 /// Changed words are not marked in longer hunks: no page shows them.
 const LONGEST_MARKED: usize = 96 << 10;
-/// Limits of colouring: this time, and this much text of hunks, the first files
-/// first; no page shows more.
-const COLOURED_FOR: Duration = Duration::from_secs(1);
+/// Limits of colouring, the first files first: bytes of hunks (no page shows
+/// more), and bytes of the files around them, both versions (a fraction of a
+/// second). By size and not by time, so that a diff is the same on any machine.
 const MOST_COLOURED: usize = LONGEST_MARKED;
+const MOST_SCANNED: usize = 8 << 20;
 /// As in git: a NUL this early makes a file binary.
 const BINARY_CHECK_BYTES: usize = 8_000;
 const CACHE_BYTES: u64 = 32 << 20;
@@ -112,18 +113,17 @@ fn diff(before: &CodeTree, after: &CodeTree) -> Diff {
 
 /// Adds the colours to each file, from the pair at the same index.
 fn colour(files: &mut [FileDiff], pairs: &[Pair<'_>]) {
-    let deadline = Instant::now() + COLOURED_FOR;
-    let mut room = MOST_COLOURED;
+    let (mut room, mut scan) = (MOST_COLOURED, MOST_SCANNED);
     for (file, (path, before, after)) in files.iter_mut().zip(pairs) {
-        if Instant::now() >= deadline {
-            return;
-        }
         if let Body::Text(hunks) = &file.body
             && hunks.len() <= room
             && let (Some(old), Some(new)) = (text(content(*before)), text(content(*after)))
+            && highlight::is_coloured(path, old, new)
+            && old.len() + new.len() <= scan
         {
             room -= hunks.len();
-            file.tokens = highlight::tokens(path, old, new, hunks);
+            scan -= old.len() + new.len();
+            file.tokens = highlight::tokens(old, new, hunks);
         }
     }
 }

@@ -104,6 +104,27 @@ fn colours_of_what_a_page_shows() {
     let found = diff(&CodeTree::default(), &after);
     let counts: Vec<usize> = found.files.iter().map(|file| file.tokens.len()).collect();
     assert_eq!(counts, [3, long.lines().count(), 0, 0, 3]);
+
+    // One line in each of many long files: their hunks are short.
+    let rest = "#\n".repeat(100_000);
+    let files: Vec<(String, String)> = (0..30)
+        .map(|i| (format!("{i:02}.py"), format!("x = {i}\n{rest}")))
+        .collect();
+    let side = |of: fn(&(String, String)) -> String| {
+        let mut tree = CodeTree::default();
+        for file in &files {
+            tree.insert_file(&file.0, of(file));
+        }
+        tree
+    };
+    let found = diff(
+        &side(|(_, text)| text.clone()),
+        &side(|(_, text)| text.replacen('x', "y", 1)),
+    );
+    let coloured = |file: &&FileDiff| !file.tokens.is_empty();
+    let most = MOST_SCANNED / (2 * files[29].1.len());
+    assert_eq!(found.files.iter().filter(coloured).count(), most);
+    assert!(most < files.len());
 }
 
 #[test]

@@ -117,6 +117,7 @@ fn config(request: &ImportRequest) -> Result<RunConfig> {
         budget: Budget::default(),
         allow_hosted_tools: false,
         handover: None,
+        needs: Default::default(),
     };
     check(&config)?;
     Ok(config)

@@ -8,7 +8,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::results::{Layout, MAX_ITERATIONS};
 use swe_ci_core::run::{Kind, Progress};
-use swe_ci_views::leaderboard::{Entry, Origin, RecoveryTime, Sample, ScoredTask, Scores};
+use swe_ci_views::leaderboard::{Effort, Entry, Origin, RecoveryTime, Sample, ScoredTask, Scores};
 
 use super::measurement::Measured;
 use super::{Detail, Evolution, Experiment, Found, Skipped, TaskResults, read};
@@ -167,5 +167,6 @@ fn sample(measured: &Measured) -> Option<Sample> {
         paper: measured.series(Convention::Paper),
         reference: measured.series(Convention::Reference)?,
         style: None,
+        effort: Effort::default(),
     })
 }

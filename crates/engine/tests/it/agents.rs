@@ -1,10 +1,15 @@
 //! Agents that use a model: the builtin one, and programs, in real containers
 //! against a scripted LLM.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, Protocol};
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::run::{HarnessConfig, Kind, RunConfig};
 use swe_ci_core::step::{Ending, Role, StepOutcome};
 use swe_ci_core::usage::Prices;
+use swe_ci_engine::Error;
 use swe_ci_engine::testing::TinyTask;
 use swe_ci_testing::scripted::{Conversation, Fault, Script, ScriptedLlm, Turn};
 use swe_ci_views::account::Visibility;
@@ -105,6 +110,50 @@ async fn llm(script: Script) -> ScriptedLlm {
 async fn steps(fixture: &Fixture, run: &RunDetail) -> Vec<StepView> {
     let id = &run.evolution_list[0].evolution_id;
     fixture.engine.steps(id).await.unwrap()
+}
+
+/// The architect writes nothing until it is woken up.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_gave_up_is_run_again() {
+    let fixture = ready().await;
+    let awake = Arc::new(AtomicBool::new(false));
+    let script = {
+        let awake = Arc::clone(&awake);
+        Script::with(move |conversation| match awake.load(Ordering::Relaxed) {
+            true => mend_one_by_one(conversation),
+            false => Turn::say("Done."),
+        })
+    };
+    let llm = llm(script).await;
+    let run = fixture.run(builtin(&llm)).await;
+    assert_eq!(
+        golden(&run.evolution_list[0]),
+        "two-and-three agent_gave_up\n"
+    );
+    let before = steps(&fixture, &run).await;
+    assert_eq!(before.len(), 2, "its attempts");
+
+    awake.store(true, Ordering::Relaxed);
+    let id = &run.summary.run_id;
+    let gave_up = [Ending::AgentGaveUp];
+    assert_eq!(fixture.engine.clear(id, &gave_up).await.unwrap(), 1);
+    let run = fixture
+        .until(id, |run| run.summary.progress.is_over())
+        .await;
+    assert_eq!(
+        golden(&run.evolution_list[0]),
+        "two-and-three solved\n\
+         1 2/3 lost 0 gained 1\n\
+         2 3/3 lost 0 gained 1\n"
+    );
+    // The two attempts stand, and a mark follows them.
+    let after = steps(&fixture, &run).await;
+    assert_eq!(after[..2], before[..]);
+    assert_eq!(after[2].outcome, StepOutcome::Cleared);
+    assert_eq!(after.len(), 2 + 1 + 2 * 3);
+    assert_eq!(run.unranked, Some(Unranked::RunAgain { evolutions: 1 }));
+    let again = fixture.engine.clear(id, &gave_up).await;
+    assert!(matches!(again, Err(Error::Conflict(_))), "{again:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,14 +1,15 @@
 //! Runs that go on with the code of another run, in real containers.
 
 use swe_ci_core::agent::Protocol;
-use swe_ci_core::handover::{Handover, NoStart};
+use swe_ci_core::handover::{Handover, HandoverTarget, NoStart};
 use swe_ci_core::run::{HarnessConfig, RunConfig};
 use swe_ci_core::step::{Ending, Role};
+use swe_ci_core::task::TaskId;
 use swe_ci_engine::testing::TinyTask;
 use swe_ci_engine::{Error, Result};
 use swe_ci_testing::scripted::{Conversation, Script, ScriptedLlm, Turn};
 use swe_ci_views::account::Visibility;
-use swe_ci_views::handover::After;
+use swe_ci_views::handover::{After, Wanted};
 
 use crate::agents::{DOCUMENT, KEY, KEY_NAME, TESTS, config};
 use crate::fixture::{Fixture, SPLIT, golden};
@@ -69,7 +70,11 @@ fn model(llm: &ScriptedLlm, name: &str, iterations: u32) -> RunConfig {
 fn going_on(config: &RunConfig, run: &str, iteration: Option<u32>) -> RunConfig {
     let run = run.to_owned();
     RunConfig {
-        handover: Some(Handover { run, iteration }),
+        handover: Some(Handover {
+            run,
+            iteration,
+            target: HandoverTarget::Same,
+        }),
         ..config.clone()
     }
 }
@@ -141,7 +146,7 @@ async fn models_go_on_with_other_code() {
     // By hand: on careless code 1 of 2 open tests is closed after the first
     // iteration, all after the second; on the human's the only one at once. The
     // difference is of the task that both have.
-    let matrix = engine.handovers(SPLIT, None).await.unwrap();
+    let matrix = engine.handovers(SPLIT, Wanted::default()).await.unwrap();
     assert_eq!(matrix.after, After::Iteration(1));
     let writers: Vec<&str> = matrix.writers.iter().map(|w| w.model.as_str()).collect();
     assert_eq!(writers, ["Human (replayed history)", "Careless"]);
@@ -175,8 +180,6 @@ async fn models_go_on_with_other_code() {
     };
     let late = going_on(&careful, &wrote, Some(2));
     check(late, "handover.iteration", "the longest has 1").await;
-    let again = going_on(&careful, &handed, None);
-    check(again, "handover.run", "itself goes on").await;
     let nobody = going_on(&careful, "nobody", None);
     check(nobody, "handover.run", "nobody").await;
     let solved = going_on(&careful, &human, None);
@@ -195,4 +198,121 @@ async fn models_go_on_with_other_code() {
     assert!(matches!(&refused, Error::Conflict(why) if why.contains(&wrote)));
     engine.publish(&wrote).await.unwrap();
     engine.publish(&private).await.unwrap();
+}
+
+/// It goes on where `early` ends, and asks for three() too.
+const EARLY: TinyTask<'_> = TinyTask {
+    name: "early",
+    versions: &[
+        &[("tiny.py", NOTHING), (TEST_FILE, TWO_TESTS)],
+        &[("tiny.py", TWO), (TEST_FILE, TWO_TESTS)],
+    ],
+};
+const LATE: TinyTask<'_> = TinyTask {
+    name: "late",
+    versions: &[
+        EARLY.versions[0],
+        EARLY.versions[1],
+        &[("tiny.py", ALL), (TEST_FILE, TESTS)],
+    ],
+};
+const TWO_TESTS: &str = "import tiny\n\ndef test_one(): assert tiny.one() == 1\n\ndef test_two(): assert tiny.two() == 2\n";
+
+/// Lets `late` begin at the target of `early`: their histories are one.
+async fn write_in_a_row(fixture: &Fixture) {
+    fixture.write(&[EARLY, LATE]).await;
+    let file = fixture.dataset().join(format!("metadata/{SPLIT}.csv"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let row = |name: &str| text.lines().find(|line| line.contains(name)).unwrap();
+    let shas: Vec<&str> = row("early")
+        .split(',')
+        .filter(|cell| cell.len() == 40)
+        .collect();
+    let [base, target] = shas[..] else {
+        panic!("{text}");
+    };
+    let late = row("late");
+    assert!(late.contains(base), "{text}");
+    let text = text.replace(late, &late.replace(base, target));
+    std::fs::write(&file, text).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn models_go_on_towards_a_later_target() {
+    let fixture = Fixture::new().await;
+    write_in_a_row(&fixture).await;
+    fixture.import_written().await.0.unwrap();
+    let engine = &fixture.engine;
+    engine
+        .set_key(KEY_NAME, &KEY.to_owned().into())
+        .await
+        .unwrap();
+    let a = ScriptedLlm::start(Script::with(careless), KEY)
+        .await
+        .unwrap();
+    let b = ScriptedLlm::start(Script::with(careful), KEY)
+        .await
+        .unwrap();
+    let only = |config: &RunConfig, task: &str| RunConfig {
+        tasks: vec![TaskId::new(task).unwrap()],
+        ..config.clone()
+    };
+    let careful = model(&b, "Careful", 1);
+    let moved = |run: &str, task: &str| {
+        let mut config = going_on(&only(&careful, task), run, None);
+        config.handover.as_mut().unwrap().target = HandoverTarget::Moved;
+        config
+    };
+
+    // Careless gains two() and loses one(): of the three tests of `late`, one passes.
+    let wrote = fixture.run(only(&model(&a, "Careless", 1), "early")).await;
+    let wrote = wrote.summary.run_id;
+    let on_a = fixture.run(moved(&wrote, "late")).await;
+    let [evolution] = &on_a.evolution_list[..] else {
+        panic!("{:?}", on_a.evolution_list);
+    };
+    let text = golden(evolution);
+    assert!(text.ends_with("1 2/3 lost 0 gained 1\n"), "{text}");
+    let suite = evolution.suite;
+    assert_eq!((suite.base_in_target, suite.target), (1, 3));
+    let start = evolution.start.as_ref().unwrap();
+    assert_eq!((&start.run_id, start.iteration), (&wrote, 1));
+    // The tests of the later target came with the start, not with the agents.
+    let change = engine.inspect_iteration(&evolution.evolution_id, 1).await;
+    let change = format!("{:?}", change.unwrap().code);
+    assert!(change.contains("def one(): return 1"), "{change}");
+    assert!(!change.contains("test_three"), "{change}");
+
+    // And again with that, towards the same target.
+    let mut chained = going_on(&only(&careful, "late"), &on_a.summary.run_id, None);
+    chained.model = "Patient".into();
+    let chained = fixture.run(chained).await;
+    let text = golden(&chained.evolution_list[0]);
+    assert!(text.ends_with("solved\n1 3/3 lost 0 gained 1\n"), "{text}");
+
+    // By hand: one of two open tests closed towards the later target, and the
+    // last one in the chain.
+    let later = Wanted {
+        target: Some(HandoverTarget::Moved),
+        ..Wanted::default()
+    };
+    let later = engine.handovers(SPLIT, later).await.unwrap();
+    let cell = later.cell(0, 0).unwrap();
+    assert_eq!(later.writers[0].name(), "Careless");
+    assert_eq!(cell.at(1).unwrap().closed_gap, 0.5);
+    let same = engine.handovers(SPLIT, Wanted::default()).await.unwrap();
+    assert_eq!(same.target, HandoverTarget::Same);
+    assert_eq!(same.writers[0].name(), "Careful on the code of Careless");
+    assert_eq!(same.cell(0, 0).unwrap().at(1).unwrap().closed_gap, 1.0);
+
+    let refusal = refused(
+        engine
+            .submit(moved(&wrote, "early"), Visibility::Public)
+            .await,
+    );
+    assert_eq!(refusal[0].0, "tasks");
+    assert!(
+        refusal[0].1.contains("ends where `early` begins"),
+        "{refusal:?}"
+    );
 }

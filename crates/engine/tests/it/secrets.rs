@@ -224,7 +224,7 @@ impl MarkedRun {
                 "leaderboard",
                 format!("{:?}", engine.leaderboard_data(SPLIT).await.unwrap()),
             ),
-            Observation::of("model", &engine.model("Scripted").await.unwrap()),
+            Observation::of("model", &engine.model("Scripted", false).await.unwrap()),
             Observation::new("doctor", format!("{:?}", engine.doctor().await)),
             Observation::new("engine", format!("{engine:?} {:?}", engine.config())),
         ];

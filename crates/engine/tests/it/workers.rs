@@ -40,7 +40,6 @@ async fn worker(folder: &Path, name: &str) -> Engine {
         name: name.into(),
         grace: Duration::from_mins(1),
         until_idle: true,
-        ..WorkerConfig::default()
     };
     let config = Config {
         worker: Some(worker),

@@ -2,15 +2,17 @@
 
 mod pylint;
 mod radon;
+mod versions;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use swe_ci_views::style::StyleTools;
 
-use crate::call::{ASTROID, Mode, PYLINT, RADON};
+use crate::call::{ASTROID, COMPLEXIPY, GRIFFE, Mode, PYLINT, RADON, VULTURE};
 
 pub use pylint::{Pylint, read_pylint};
 pub use radon::{Radon, read_radon};
+pub use versions::{VersionFigure, read_versions};
 
 /// The size limit of `found.json`, in bytes.
 pub const MAX_FOUND: u64 = 64 << 20;
@@ -40,16 +42,25 @@ impl Versions {
                 return Err(format!("{name} is {found} instead of {wanted}"));
             }
         }
-        let is_version = |byte: u8| byte.is_ascii_alphanumeric() || b".+".contains(&byte);
-        if !self.python.starts_with("3.") || !self.python.bytes().all(is_version) {
-            return Err(format!("{:?} is not a version of Python", self.python));
-        }
+        is_python(&self.python)?;
         Ok(StyleTools {
             pylint: self.pylint,
             radon: self.radon,
             python: self.python,
+            // Their results are refused in any other version.
+            complexipy: COMPLEXIPY.to_owned(),
+            vulture: VULTURE.to_owned(),
+            griffe: GRIFFE.to_owned(),
         })
     }
+}
+
+fn is_python(version: &str) -> Result<(), String> {
+    let is_of_version = |byte: u8| byte.is_ascii_alphanumeric() || b".+".contains(&byte);
+    if version.starts_with("3.") && version.bytes().all(is_of_version) {
+        return Ok(());
+    }
+    Err(format!("{version:?} is not a version of Python"))
 }
 
 /// Reads JSON; errors name the tool and the field.

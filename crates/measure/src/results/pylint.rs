@@ -11,12 +11,14 @@ use crate::{Mode, Source};
 /// How far Pylint's own score may be from ours.
 const ROUNDING: f64 = 1e-9;
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pylint {
     pub tools: StyleTools,
     /// By path. A message on several files, such as duplicates, counts for the
     /// file at which Pylint shows it.
     pub files: BTreeMap<String, PylintCounts>,
+    /// Duplicated lines in percent of all lines; `None` without files.
+    pub duplicated: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -34,6 +36,7 @@ struct All {
     total: Counts,
     /// `None` without statements.
     global_note: Option<f64>,
+    duplicated: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -73,6 +76,9 @@ impl All {
                 return Err(format!("{field}: {total} in all, and {sum} in the files"));
             }
         }
+        if let Some(share) = self.duplicated.filter(|s| !(0.0..=100.0).contains(s)) {
+            return Err(format!("duplicated is {share}, not 0 to 100"));
+        }
         let ours = self.total.0.score();
         let same = match (ours, self.global_note) {
             (Some(ours), Some(note)) => (ours - note).abs() <= ROUNDING,
@@ -106,6 +112,7 @@ pub fn read_pylint(json: &[u8], source: &Source) -> Result<Pylint, String> {
     let files = all.files.into_iter();
     Ok(Pylint {
         tools,
+        duplicated: all.duplicated,
         files: files.map(|(path, counts)| (path, counts.0)).collect(),
     })
 }

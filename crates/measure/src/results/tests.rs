@@ -21,7 +21,7 @@ fn radon(files: &str) -> String {
 
 fn pylint(files: &str, total: &str, note: &str) -> String {
     format!(
-        r#"{{"tools":{TOOLS},"counts":{{"files":{{{files}}},"total":{total},"global_note":{note}}}}}"#
+        r#"{{"tools":{TOOLS},"counts":{{"files":{{{files}}},"total":{total},"global_note":{note},"duplicated":2.5}}}}"#
     )
 }
 

@@ -6,6 +6,7 @@ mod interpreter;
 mod isolation;
 mod tools;
 mod unmeasurable;
+mod versions;
 
 use swe_ci_measure::{Mode, Pylint, Radon, Source, read_pylint, read_radon, request};
 use tools::Workspace;

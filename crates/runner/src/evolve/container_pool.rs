@@ -111,6 +111,11 @@ impl ContainerPool {
         Ok(container)
     }
 
+    /// Lets go of the containers created ahead: what broke one may have broken all.
+    pub fn clear(&mut self) {
+        self.ahead.clear();
+    }
+
     /// [`owed_to_clues`], in containers of its own.
     pub async fn owed_to_clues(
         &self,

@@ -16,6 +16,12 @@ pub struct Interrupts {
 }
 
 impl Interrupts {
+    pub(super) fn are_raised(&self) -> bool {
+        [&self.drain, &self.stop, &self.cancel]
+            .iter()
+            .any(|token| token.is_cancelled())
+    }
+
     /// Waits; any interruption ends the wait at once.
     pub(super) async fn pause(&self, delay: Duration) {
         tokio::select! {

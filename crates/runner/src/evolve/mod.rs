@@ -13,12 +13,13 @@ mod prompts;
 mod provider_waits;
 mod regrade;
 mod run_account;
+mod start;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agents::{Agents, ModelUsage};
 use anyhow::Context;
@@ -49,6 +50,11 @@ use crate::provider_keys::Keys;
 
 pub use interrupts::Interrupts;
 pub use prompts::recorded as recorded_prompts;
+
+/// A container engine may be away so long without costing an evolution more than
+/// the attempt that it broke.
+const ENGINE_PATIENCE: Duration = Duration::from_mins(5);
+const ENGINE_POLL: Duration = Duration::from_secs(1);
 
 /// Everything an evolution works with.
 #[derive(Debug, Clone)]
@@ -135,12 +141,26 @@ impl Evolver {
             if matches!(next, State::Active(_)) && failed {
                 // The next turn of the loop heeds an interruption.
                 interrupts.pause(retry_delay(at.tries())).await;
+                self.await_container_engine(interrupts).await;
             }
             state = next;
         }
         match state {
             State::Ended(ending) => Ok(EvolveOutcome::Ended(ending)),
             State::Active(_) => Ok(EvolveOutcome::Stopped),
+        }
+    }
+
+    /// Waits while the container engine does not answer, as when it is restarted:
+    /// attempts without it would all fail, and block the evolution.
+    async fn await_container_engine(&self, interrupts: &Interrupts) {
+        let began = Instant::now();
+        while let Err(error) = self.sandbox.ping().await {
+            if interrupts.are_raised() || began.elapsed() >= ENGINE_PATIENCE {
+                return;
+            }
+            tracing::warn!("waiting for the container engine: {error}");
+            interrupts.pause(ENGINE_POLL).await;
         }
     }
 
@@ -280,6 +300,8 @@ struct Evolution<'a> {
     /// The code it starts from: the base with the oracle's tests, unless it goes
     /// on with other code.
     start: Arc<CodeTree>,
+    /// Whether the suite counts that code. Otherwise its tests come first.
+    start_measured: bool,
     /// The task's own, which grading compares with.
     base: Arc<CodeTree>,
     oracle: Arc<CodeTree>,
@@ -359,6 +381,7 @@ impl<'a> Evolution<'a> {
             original,
             containers,
             start,
+            start_measured: row.start_measured,
             base,
             oracle: Arc::new(oracle),
             hidden_tests,

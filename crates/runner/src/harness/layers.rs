@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, VolumeCreateRequest};
@@ -25,11 +25,16 @@ use swe_ci_base::files;
 use swe_ci_sandbox::image_cache::{read_record, records};
 use swe_ci_sandbox::images::{self, BuildNetwork, EvictableImage, Images, Registry, SharedName};
 use swe_ci_sandbox::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, LAYER_FOLDER, status_of};
+use swe_ci_store::Store;
 
 use super::program::Recipe;
+use super::shared_build::SharedBuild;
 
 /// The layer of a volume, or of the container that fills one.
 const LABEL_LAYER: &str = "swe-ci.layer";
+
+/// How often it looks for a layer that another worker builds.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// Larger packages of an agent program are refused.
 const MAX_TARBALL: u64 = 1 << 30;
@@ -51,10 +56,18 @@ pub struct Layers {
     images: Images,
     instance: Instance,
     base_image: String,
-    registry: Option<Registry>,
+    shared: Option<Shared>,
     /// Where the operator puts packages.
     packages: PathBuf,
     records: PathBuf,
+}
+
+/// The registry and the database that several processes use.
+#[derive(Debug, Clone)]
+struct Shared {
+    registry: Registry,
+    /// Has the leases on builds.
+    store: Store,
 }
 
 /// Marks a volume as complete.
@@ -87,21 +100,24 @@ impl Layers {
             docker,
             instance,
             base_image: base_image.to_owned(),
-            registry: None,
+            shared: None,
             packages: data.join("harnesses"),
             records: data.join("layers"),
         }
     }
 
-    /// Layers come from this registry if it has them, and go there else.
+    /// Layers come from this registry if it has them, and go there else. One of
+    /// the processes on this database builds a layer, and the others wait for it.
     #[must_use]
-    pub fn shared_in(self, registry: Option<Registry>) -> Self {
-        Self { registry, ..self }
+    pub fn shared_in(self, registry: Option<Registry>, store: &Store) -> Self {
+        let store = store.clone();
+        let shared = registry.map(|registry| Shared { registry, store });
+        Self { shared, ..self }
     }
 
     /// Pushes the base image, for the machines that have none.
     pub async fn share_base(&self) -> anyhow::Result<()> {
-        let Some(registry) = &self.registry else {
+        let Some(Shared { registry, .. }) = &self.shared else {
             return Ok(());
         };
         let name = SharedName::of_base(&self.base_image);
@@ -114,8 +130,8 @@ impl Layers {
             return Ok(digest);
         }
         let name = &self.base_image;
-        let pulled = match &self.registry {
-            Some(registry) => {
+        let pulled = match &self.shared {
+            Some(Shared { registry, .. }) => {
                 self.images
                     .pull(registry, &SharedName::of_base(name))
                     .await?
@@ -292,8 +308,8 @@ impl Layers {
     ) -> anyhow::Result<Layer> {
         let began = Instant::now();
         let LayerBuild { recipe, key, .. } = build;
-        let digest = match self.pulled(key).await? {
-            Some(digest) => digest,
+        let digest = match &self.shared {
+            Some(shared) => self.pulled_or_built(build, shared, network, say).await?,
             None => self.built(build, network, say).await?,
         };
         self.sweep(key).await?;
@@ -309,14 +325,32 @@ impl Layers {
         })
     }
 
-    async fn pulled(&self, key: &str) -> anyhow::Result<Option<String>> {
-        match &self.registry {
-            Some(registry) => self.images.pull(registry, &SharedName::of_layer(key)).await,
-            None => Ok(None),
-        }
+    async fn pulled_or_built(
+        &self,
+        build: &LayerBuild<'_>,
+        shared: &Shared,
+        network: &BuildNetwork,
+        say: &(dyn Fn(String) + Send + Sync),
+    ) -> anyhow::Result<String> {
+        let Shared { registry, store } = shared;
+        let name = SharedName::of_layer(&build.key);
+        let one_of_all = SharedBuild {
+            store,
+            name: format!("layer {}", build.key),
+            holder: format!("{}/{}", self.instance.0, uuid::Uuid::now_v7().simple()),
+            pause: LOOK,
+        };
+        let pull = || self.images.pull(registry, &name);
+        let make = || async {
+            let digest = self.built(build, network, say).await?;
+            self.images.push(&digest, registry, &name).await?;
+            Ok(digest)
+        };
+        let waits = || say("another worker installs it; waiting".into());
+        one_of_all.fetched_or_made(pull, make, waits).await
     }
 
-    /// The digest of the image with the program, built here and shared.
+    /// The digest of the image with the program, built here.
     async fn built(
         &self,
         build: &LayerBuild<'_>,
@@ -334,12 +368,7 @@ impl Layers {
         lines.push(format!("LABEL {LABEL_INSTANCE}={}", self.instance.0));
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let tag = format!("swe-ci/agent-{}:{key}", recipe.name);
-        let digest = self.images.build(&tag, base, &lines, network, say).await?;
-        if let Some(registry) = &self.registry {
-            let name = SharedName::of_layer(key);
-            self.images.push(&digest, registry, &name).await?;
-        }
-        Ok(digest)
+        self.images.build(&tag, base, &lines, network, say).await
     }
 
     /// Creates an image that holds only a package, for builds to copy it from.

@@ -8,6 +8,7 @@ pub(crate) mod builtin;
 mod layers;
 mod program;
 mod replay;
+mod shared_build;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::sync::Mutex;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use bollard::container::LogOutput;
@@ -11,6 +11,7 @@ use bollard::exec::StartExecResults;
 use bollard::models::ExecConfig;
 use bollard::query_parameters::RemoveContainerOptionsBuilder;
 use futures::{FutureExt, StreamExt, TryStreamExt};
+use jiff::Timestamp;
 use swe_ci_base::code::CodeTree;
 
 use super::error::{engine_error, is_refused_inside, status_of};
@@ -29,7 +30,8 @@ pub(super) struct DockerContainer {
     /// As it was asked for.
     pub(super) image: String,
     pub(super) disk_bytes: u64,
-    pub(super) created: SystemTime,
+    /// Before the engine was asked for it.
+    pub(super) created: Instant,
     pub(super) record: Mutex<Record>,
 }
 
@@ -41,6 +43,8 @@ pub(super) struct Record {
     pub(super) has_run_code: bool,
     pub(super) run_time: Duration,
     pub(super) latest: Option<Seen>,
+    /// By the engine's clock, once it is known.
+    pub(super) creation: Option<Timestamp>,
 }
 
 impl std::fmt::Debug for DockerContainer {

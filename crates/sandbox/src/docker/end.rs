@@ -56,7 +56,7 @@ impl DockerContainer {
 
     async fn end_events(&self) -> Vec<String> {
         let names = [&[DIE], FROM_OUTSIDE.as_slice()].concat();
-        let mut events = std::pin::pin!(self.events(&names));
+        let mut events = std::pin::pin!(self.events(&names).await);
         let mut found = Vec::new();
         while let Ok(Some(event)) = events.try_next().await {
             found.extend(event.action);

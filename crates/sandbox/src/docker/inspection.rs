@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 use std::sync::{MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bollard::models::EventMessage;
 use bollard::query_parameters::EventsOptionsBuilder;
 use futures::{Stream, TryStreamExt};
+use jiff::Timestamp;
 
 use super::container::{DockerContainer, Record};
 use crate::{Exit, Seen};
@@ -35,12 +36,10 @@ impl DockerContainer {
     /// The engine's current view, or the latest one it gave.
     #[tracing::instrument(name = "inspect a container", level = "debug", skip_all)]
     pub(super) async fn inspect(&self) -> Option<Seen> {
-        let (container, image_name, had_oom_event) = tokio::join!(
-            self.api.inspect_container(&self.id, None),
-            self.image_name(),
-            self.had_oom_event(),
-        );
+        let container = self.api.inspect_container(&self.id, None).await;
         if let Ok(container) = container {
+            self.note_creation(container.created.as_deref());
+            let (image_name, had_oom_event) = tokio::join!(self.image_name(), self.had_oom_event());
             let killed = container.state.and_then(|state| state.oom_killed);
             let mut record = self.record();
             record.latest = Some(Seen {
@@ -62,24 +61,48 @@ impl DockerContainer {
     /// Whether the engine reported a process killed for lack of memory. The
     /// state of a container does not always include its exec'd processes.
     async fn had_oom_event(&self) -> bool {
-        let mut events = std::pin::pin!(self.events(&["oom"]));
+        let mut events = std::pin::pin!(self.events(&["oom"]).await);
         matches!(events.try_next().await, Ok(Some(_)))
     }
 
     /// The engine's events of these names about this container so far. It keeps
     /// its last 256 events, of all containers.
-    pub(super) fn events(
+    pub(super) async fn events(
         &self,
         names: &[&str],
-    ) -> impl Stream<Item = Result<EventMessage, bollard::errors::Error>> {
+    ) -> impl Stream<Item = Result<EventMessage, bollard::errors::Error>> + use<> {
+        let created = self.creation().await;
+        let now = created + self.created.elapsed();
         let names = names.iter().map(|name| (*name).to_owned()).collect();
         let filters = HashMap::from([("container", vec![self.id.clone()]), ("event", names)]);
         let options = EventsOptionsBuilder::default()
-            .since(&seconds(self.created))
-            .until(&seconds(SystemTime::now()))
+            .since(&seconds(created))
+            .until(&seconds(now))
             .filters(&filters)
             .build();
         self.api.events(Some(options))
+    }
+
+    /// When the container was made, by the engine's clock. That of this machine may
+    /// be behind, and would miss events, or ahead: then the engine keeps the events
+    /// open until its own clock gets there.
+    async fn creation(&self) -> Timestamp {
+        let known = self.record().creation;
+        if let Some(creation) = known {
+            return creation;
+        }
+        if let Ok(container) = self.api.inspect_container(&self.id, None).await {
+            self.note_creation(container.created.as_deref());
+        }
+        // Without it, the container is gone.
+        let known = self.record().creation;
+        known.unwrap_or_else(|| Timestamp::now() - self.created.elapsed())
+    }
+
+    fn note_creation(&self, time: Option<&str>) {
+        let time = time.and_then(|time| time.parse().ok());
+        let mut record = self.record();
+        record.creation = record.creation.or(time);
     }
 
     fn record(&self) -> MutexGuard<'_, Record> {
@@ -88,9 +111,6 @@ impl DockerContainer {
 }
 
 /// A time in the engine's format: seconds since the epoch, with a fraction.
-fn seconds(time: SystemTime) -> String {
-    let since = time
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    format!("{}.{:09}", since.as_secs(), since.subsec_nanos())
+fn seconds(time: Timestamp) -> String {
+    format!("{}.{:09}", time.as_second(), time.subsec_nanosecond())
 }

@@ -20,7 +20,7 @@ mod seccomp;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::SystemTime;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, ResourcesUlimits};
@@ -32,6 +32,7 @@ pub use self::error::status_of;
 pub use self::leftover_containers::SweepScope;
 use self::process::Process;
 use super::{ContainerSpec, LAYER_FOLDER, Sandbox, SandboxContainer, SandboxError};
+use crate::pulls::PullCounter;
 use swe_ci_base::blocking::blocking;
 use tracing::Instrument;
 
@@ -60,6 +61,7 @@ pub struct Docker {
     /// Name of the runtime that executes containers, as the engine's
     /// configuration has it; the engine's default when absent.
     runtime: Option<String>,
+    pulls: Arc<PullCounter>,
 }
 
 impl Docker {
@@ -72,6 +74,7 @@ impl Docker {
             instance,
             process: Arc::new(Process::new(data)),
             runtime: None,
+            pulls: Arc::default(),
         }
     }
 
@@ -84,6 +87,11 @@ impl Docker {
     /// The installation whose containers these are.
     pub fn instance(&self) -> &Instance {
         &self.instance
+    }
+
+    /// Counts what this process pulls.
+    pub fn pulls(&self) -> &PullCounter {
+        &self.pulls
     }
 
     /// The engine's API. Fails when there is no such engine; the next call
@@ -152,6 +160,7 @@ impl Sandbox for Docker {
         let process = self.process.clone();
         let container = tokio::spawn(async move {
             blocking(move || process.announce()).await?;
+            let before = Instant::now();
             let created = api
                 .create_container(None::<CreateContainerOptions>, body)
                 .instrument(tracing::debug_span!("create a container"))
@@ -166,7 +175,7 @@ impl Sandbox for Docker {
                 id: created.id,
                 image,
                 disk_bytes,
-                created: SystemTime::now(),
+                created: before,
                 record: Mutex::default(),
             };
             let api = &container.api;

@@ -1,6 +1,8 @@
 //! A registry between machines: prepared images are pushed there once, and
 //! pulled by the machines that need them.
 
+use std::time::{Duration, Instant};
+
 use anyhow::{Context, bail};
 use bollard::auth::DockerCredentials;
 use bollard::query_parameters::{
@@ -8,9 +10,20 @@ use bollard::query_parameters::{
 };
 use futures::TryStreamExt;
 use secrecy::{ExposeSecret, SecretString};
+use swe_ci_base::retry::{Backoff, Retries};
 
 use super::{Images, PULL_TIME_LIMIT};
+use crate::pulls::PulledBytes;
 use crate::status_of;
+
+/// For about five minutes: a registry that is away or busy costs time, and no
+/// attempt at a step.
+const RETRIES: Retries = Retries {
+    first_delay: Duration::from_secs(1),
+    max_delay: Duration::from_secs(30),
+    max_requested: Duration::from_secs(30),
+    tries: 15,
+};
 
 /// Where images are shared.
 #[derive(Debug, Clone)]
@@ -115,17 +128,41 @@ impl Images {
             .from_image(&repository)
             .tag(&name.tag)
             .build();
-        let pulling = api
-            .create_image(Some(options), None, registry.credentials())
-            .try_for_each(|_| async { Ok(()) });
-        match tokio::time::timeout(PULL_TIME_LIMIT, pulling).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) if is_missing(&error) => return Ok(None),
-            Ok(Err(error)) => return Err(error).with_context(|| format!("cannot pull {full}")),
-            Err(_) => bail!("{full} could not be pulled within {PULL_TIME_LIMIT:?}"),
+        let mut tries = Backoff::new(RETRIES, 0);
+        loop {
+            let (began, mut bytes) = (Instant::now(), PulledBytes::default());
+            let pulling = api
+                .create_image(Some(options.clone()), None, registry.credentials())
+                .try_for_each(|line| {
+                    bytes.see(line);
+                    std::future::ready(Ok(()))
+                });
+            let error = match tokio::time::timeout(PULL_TIME_LIMIT, pulling).await {
+                Ok(Ok(())) => {
+                    self.docker.pulls().count(bytes.total(), began.elapsed());
+                    return self.digest(&full).await;
+                }
+                Ok(Err(error)) if is_missing(&error) => return Ok(None),
+                Ok(Err(error)) => error,
+                Err(_) => bail!("{full} could not be pulled within {PULL_TIME_LIMIT:?}"),
+            };
+            let delay = tries.failed(None).filter(|_| !is_refusal(&error));
+            let Some(delay) = delay else {
+                return Err(error).with_context(|| format!("cannot pull {full}"));
+            };
+            let seconds = delay.as_secs();
+            tracing::warn!("cannot pull {full}, next try in {seconds} s: {error}");
+            tokio::time::sleep(delay).await;
         }
-        self.digest(&full).await
     }
+}
+
+/// Says nobody may have it: asking again would not help.
+fn is_refusal(error: &bollard::errors::Error) -> bool {
+    let text = error.to_string();
+    ["unauthorized", "denied", "no basic auth"]
+        .iter()
+        .any(|word| text.contains(word))
 }
 
 /// Registries and engines word it differently.

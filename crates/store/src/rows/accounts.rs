@@ -20,7 +20,9 @@ pub(crate) fn read_account(row: &AnyRow) -> Result<AccountView> {
 }
 
 pub(crate) fn read_identity(row: &AnyRow) -> Result<Identity> {
-    Ok(from_row!(row => Identity { name, role; account_id: row.read("id")?, until: None }))
+    Ok(
+        from_row!(row => Identity { name, role; account_id: row.read("id")?, until: None, reads_metrics: false }),
+    )
 }
 
 pub(crate) fn read_linked_identity(row: &AnyRow) -> Result<LinkedIdentity> {

@@ -12,7 +12,7 @@ use swe_ci_core::permissions::Reach;
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::task::TaskId;
-use swe_ci_views::account::{AccountRole, Visibility};
+use swe_ci_views::account::{AccountRole, TokenScope, Visibility};
 use swe_ci_views::notification::{Channel, DeliveryState, Occasion};
 use swe_ci_views::preflight::PreflightState;
 use swe_ci_views::view::Provenance;
@@ -66,6 +66,7 @@ columns! {
 
 named! {
     AccountRole: "role",
+    TokenScope: "scope",
     Channel: "channel",
     Decision: "decision",
     DeliveryState: "delivery state",

@@ -30,6 +30,8 @@ pub struct EvolutionRow {
     pub pinned: Option<PinnedTask>,
     /// Where it started, unless on its task's base.
     pub start: Option<Start>,
+    /// Whether that start was tested: `suite` counts it then.
+    pub start_measured: bool,
     pub progress: Progress,
     pub ending: Option<Ending>,
     pub reason: Option<String>,
@@ -150,6 +152,7 @@ pub(crate) fn read_evolution(row: &AnyRow) -> Result<EvolutionRow> {
         counts: read_counts(row)?,
         pinned: read_pinned(row)?,
         start: read_start(row)?,
+        start_measured: row.read("start_measured")?,
         ending: ending.and_then(|name| Ending::from_name(&name)),
         at: (row.read("at_iteration")?, row.read("at_role")?, row.read("at_attempt")?)
     }))

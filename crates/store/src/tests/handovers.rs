@@ -1,7 +1,7 @@
 //! Where the evolutions of a handover start, and what their iterations cost.
 
 use super::*;
-use crate::{NewStart, Start, StepCost};
+use crate::{MeasuredStart, NewStart, Start, StepCost};
 
 #[tokio::test]
 async fn a_handover_pins_where_it_starts() {
@@ -31,17 +31,20 @@ async fn a_handover_pins_where_it_starts() {
                 iteration: 3,
                 code: "code/0123.tar.zst".into(),
             },
-            suite: Suite {
-                base_outcomes: Outcomes::from_letters("ppf".into()),
-                counts: SuiteCounts {
-                    base_in_target: 2,
-                    base_passed: 4,
-                    ..suite().counts
+            measured: Some(MeasuredStart {
+                suite: Suite {
+                    base_outcomes: Outcomes::from_letters("ppf".into()),
+                    counts: SuiteCounts {
+                        base_in_target: 2,
+                        base_passed: 4,
+                        ..suite().counts
+                    },
+                    ..suite()
                 },
-                ..suite()
-            },
-            report: Some("report".into()),
+                report: Some("report".into()),
+            }),
         };
+        let measured = start.measured.clone().unwrap();
         let run_id = store
             .insert_handover(&new, std::slice::from_ref(&start), &Actor::Operator)
             .await
@@ -52,13 +55,50 @@ async fn a_handover_pins_where_it_starts() {
         };
         assert_eq!((row.task_id.as_str(), row.sample), ("b", 2));
         assert_eq!(row.start.as_ref(), Some(&start.start));
-        assert_eq!(row.counts, start.suite.counts);
+        assert!(row.start_measured);
+        assert_eq!(row.counts, measured.suite.counts);
         let pinned = store.task_of_evolution(row).await.unwrap();
-        assert_eq!(pinned.suite, start.suite);
+        assert_eq!(pinned.suite, measured.suite);
         assert_eq!(pinned.base_report.as_deref(), Some("report"));
         assert_eq!(pinned.base_sha, task("b").base_sha);
         let handed = start.start.view();
         assert_eq!((handed.code.as_str(), handed.iteration), ("0123", 3));
+
+        // Towards another target no run has tested that code: a worker does, and
+        // only the one that has the evolution.
+        let later = NewStart {
+            measured: None,
+            ..start.clone()
+        };
+        let moved = store
+            .insert_handover(&new, &[later], &Actor::Operator)
+            .await
+            .unwrap();
+        let [row] = &store.evolutions_of_run(&moved).await.unwrap()[..] else {
+            panic!("one has a start");
+        };
+        assert!(!row.start_measured);
+        assert_eq!(row.counts, task("b").suite.counts);
+        let mut claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
+        while claim.run_id != moved {
+            claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
+        }
+        let late = Claim {
+            number: claim.number + 1,
+            ..claim.clone()
+        };
+        let refused = store
+            .record_start(&late, "code/4567.tar.zst", &measured)
+            .await;
+        assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
+        store
+            .record_start(&claim, "code/4567.tar.zst", &measured)
+            .await
+            .unwrap();
+        let row = store.evolution(&claim.evolution_id).await.unwrap();
+        assert!(row.start_measured);
+        assert_eq!(row.counts, measured.suite.counts);
+        assert_eq!(row.start.unwrap().code, "code/4567.tar.zst");
 
         let plain = store.insert_run(&new, &Actor::Operator).await.unwrap();
         let rows = store.evolutions_of_run(&plain).await.unwrap();

@@ -4,6 +4,7 @@ use swe_ci_views::leaderboard::Effort;
 use swe_ci_views::submission::IterationCost;
 
 use super::*;
+use crate::EvolutionRow;
 
 const STEPS: &str = r#"
     INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, started_at, finished_at,
@@ -51,10 +52,18 @@ async fn what_scored_evolutions_took() {
         let execute = async |statement: &'static str| {
             sqlx::query(statement).execute(&store.pool).await.unwrap();
         };
-        assert_eq!(store.effort_of_run(&id).await.unwrap(), Effort::default());
+        let effort = async || {
+            let evolutions = store.evolutions_of_run(&id).await.unwrap();
+            let efforts = store.efforts_of_run(&id).await.unwrap();
+            let of = |evolution: &EvolutionRow| efforts.get(&evolution.id).copied();
+            evolutions.iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(effort().await, [None, None]);
+        execute("UPDATE evolutions SET ending = 'solved' WHERE task_id = 'b'").await;
+        assert_eq!(effort().await, [None, None], "no agent has a step");
         execute(PRICED).await;
-        assert_eq!(store.effort_of_run(&id).await.unwrap(), Effort::default());
-        execute("UPDATE evolutions SET ending = 'blocked' WHERE task_id = 'b'").await;
+        execute("DELETE FROM steps WHERE evolution_id IN (SELECT id FROM evolutions WHERE task_id = 'b')").await;
+        assert_eq!(effort().await, [None, None], "that of a is not scored");
         execute("UPDATE evolutions SET ending = 'solved' WHERE task_id = 'a'").await;
         let known = Effort {
             tokens: Some(330),
@@ -62,19 +71,27 @@ async fn what_scored_evolutions_took() {
             wall_ms: Some(7_000),
             agent_ms: Some(5_500),
         };
-        assert_eq!(store.effort_of_run(&id).await.unwrap(), known);
+        let nothing = Effort {
+            tokens: Some(0),
+            micro_usd: Some(0),
+            wall_ms: Some(0),
+            agent_ms: Some(0),
+        };
+        assert_eq!(effort().await, [Some(known), Some(nothing)]);
         execute("UPDATE steps SET micro_usd = NULL WHERE seq = 3").await;
         let unpriced = Effort {
             micro_usd: None,
             ..known
         };
-        assert_eq!(store.effort_of_run(&id).await.unwrap(), unpriced);
+        assert_eq!(effort().await, [Some(unpriced), Some(nothing)]);
         execute("UPDATE steps SET input_tokens = NULL WHERE seq = 1").await;
         let uncounted = Effort {
             tokens: None,
             ..unpriced
         };
-        assert_eq!(store.effort_of_run(&id).await.unwrap(), uncounted);
+        assert_eq!(effort().await, [Some(uncounted), Some(nothing)]);
+        execute("UPDATE evolutions SET ending = 'blocked' WHERE task_id = 'b'").await;
+        assert_eq!(effort().await, [Some(uncounted), None]);
     })
     .await;
 }

@@ -43,9 +43,10 @@ use swe_ci_views::dataset::SplitSource;
 use swe_ci_views::run_list::RunFilter;
 use swe_ci_views::view::Provenance;
 
+use super::testing::PostgresDatabase;
 use super::{
-    Claim, ImportedEvolution, ImportedRun, IterationRow, NewRun, Recount, StepRow, StepToRecord,
-    Store, Suite, TaskRow, Whose,
+    Claim, ImportedEvolution, ImportedRun, IterationRow, Lease, NewRun, Recount, StepRow,
+    StepToRecord, Store, Suite, TaskRow, Whose,
 };
 
 /// Runs a test on a fresh database of each kind.
@@ -63,24 +64,9 @@ async fn on_both_urls<F: AsyncFn(String)>(test: F) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("db.sqlite");
     test(format!("sqlite:{}?mode=rwc", file.display())).await;
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "tests read the database's address from the environment"
-    )]
-    if let Ok(server) = std::env::var("DATABASE_URL_POSTGRES") {
-        let name = format!("test_{}", uuid::Uuid::now_v7().simple());
-        let admin = sqlx::AnyPool::connect(&server).await.unwrap();
-        sqlx::query(sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}")))
-            .execute(&admin)
-            .await
-            .unwrap();
-        let (address, query) = server.split_once('?').unwrap_or((&server, ""));
-        let host = &address[..address.rfind('/').unwrap()];
-        test(format!("{host}/{name}?{query}")).await;
-        sqlx::query(sqlx::AssertSqlSafe(format!("DROP DATABASE {name}")))
-            .execute(&admin)
-            .await
-            .unwrap();
+    if let Some(database) = PostgresDatabase::create().await.unwrap() {
+        test(database.url.clone()).await;
+        database.remove().await.unwrap();
     }
 }
 
@@ -116,6 +102,19 @@ async fn run(store: &Store, tasks: &[(&str, f64)]) -> String {
 }
 
 async fn queue(store: &Store, tasks: &[(&str, f64)], preflight: bool) -> String {
+    insert(store, RunConfig::human("s"), tasks, preflight).await
+}
+
+async fn run_of(store: &Store, config: RunConfig, tasks: &[(&str, f64)]) -> String {
+    insert(store, config, tasks, false).await
+}
+
+async fn insert(
+    store: &Store,
+    config: RunConfig,
+    tasks: &[(&str, f64)],
+    preflight: bool,
+) -> String {
     for (position, (name, _)) in (0u32..).zip(tasks) {
         store.put_task("s", position, &task(name)).await.unwrap();
     }
@@ -126,7 +125,7 @@ async fn queue(store: &Store, tasks: &[(&str, f64)], preflight: bool) -> String 
     let run = NewRun {
         standing: Standing::default(),
         grant: RunPermissions::default(),
-        config: RunConfig::human("s"),
+        config,
         provenance: Provenance::default(),
         tasks,
         preflight,
@@ -293,6 +292,9 @@ async fn an_evolution_is_recorded_step_by_step() {
             next: Err((Ending::Solved, None)),
         };
         store.record_step(&claim, "w/1", &record).await.unwrap();
+        let lease = async |worker| store.heartbeat(&claim.evolution_id, worker, 60_000).await;
+        assert_eq!(lease("w/1").await.unwrap(), Lease::Ended);
+        assert_eq!(lease("w/2").await.unwrap(), Lease::Lost);
 
         let steps = store.steps(&claim.evolution_id).await.unwrap();
         assert_eq!(
@@ -332,18 +334,9 @@ async fn the_longest_is_claimed_first_and_leases_expire() {
         let again = store.claim("w/2", 60_000).await.unwrap().unwrap();
         assert_eq!(again.evolution_id, first.evolution_id);
         assert_eq!((first.number, again.number), (1, 2));
-        assert!(
-            !store
-                .heartbeat(&first.evolution_id, "w/1", 60_000)
-                .await
-                .unwrap()
-        );
-        assert!(
-            store
-                .heartbeat(&first.evolution_id, "w/2", 60_000)
-                .await
-                .unwrap()
-        );
+        let held = async |worker| store.heartbeat(&first.evolution_id, worker, 60_000).await;
+        assert_eq!(held("w/1").await.unwrap(), Lease::Lost);
+        assert_eq!(held("w/2").await.unwrap(), Lease::Held);
         assert_eq!(
             store
                 .claim("w/3", 60_000)

@@ -1,7 +1,9 @@
 //! Code style: each evolution and version is measured once.
 
 use swe_ci_base::clock::now_ms;
-use swe_ci_views::style::{CodeStyle, CodeVersion, EvolutionStyle, StyleTools, VersionStyle};
+use swe_ci_views::style::{
+    CodeStyle, CodeVersion, Erosion, EvolutionStyle, StyleTools, VersionStyle,
+};
 
 use super::*;
 use crate::CodeStyleRow;
@@ -18,6 +20,11 @@ fn style() -> EvolutionStyle {
                 ..CodeStyle::default()
             },
             lines: swe_ci_views::preparation::Lines::default(),
+            erosion: Erosion {
+                unused_code: Some(2.5),
+                ..Erosion::default()
+            },
+            problems: vec!["griffe: it took over 300 s".into()],
         }],
     }
 }

@@ -1,7 +1,7 @@
 //! Sessions and tokens: their accounts, and how they end.
 
 use swe_ci_base::clock::now_ms;
-use swe_ci_views::account::{AccountRole, Identity};
+use swe_ci_views::account::{AccountRole, Identity, TokenScope};
 
 use super::accounts::{BY, HOUR, accept, account, audit_line, audited, invite, sql};
 use super::*;
@@ -86,7 +86,7 @@ async fn expired_sessions_and_tokens_are_invalid_and_swept() {
                 account_id: &ada.account_id,
                 digest: name,
                 name,
-                scope: AccountRole::Reader,
+                scope: TokenScope::Reader,
                 expires_at,
             };
             store.insert_token(&token, BY).await.unwrap();
@@ -114,7 +114,7 @@ async fn a_token_has_the_lower_of_scope_and_role() {
         use AccountRole::{Admin, Reader, Submitter};
         account(&store, "root", Admin).await;
         let ada = account(&store, "ada", Submitter).await;
-        let make = async |digest: &str, scope| {
+        let make = async |digest: &str, scope: TokenScope| {
             let new = NewToken {
                 account_id: &ada.account_id,
                 digest,
@@ -124,7 +124,10 @@ async fn a_token_has_the_lower_of_scope_and_role() {
             };
             store.insert_token(&new, BY).await.unwrap().token_id
         };
-        let (reads, all) = (make("r", Reader).await, make("a", Admin).await);
+        let (reads, all) = (
+            make("r", Reader.into()).await,
+            make("a", Admin.into()).await,
+        );
         let check = async |digest: &str, expect: Option<AccountRole>| {
             let bearer = store.bearer(digest).await.unwrap();
             assert_eq!(bearer.map(|who| who.role), expect, "{digest}");
@@ -172,6 +175,29 @@ async fn a_token_has_the_lower_of_scope_and_role() {
                 audit_line("operator", "token.revoke", "a"),
             ]
         );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_token_reads_metrics_while_its_owner_is_an_administrator() {
+    on_both(async |store| {
+        use AccountRole::{Admin, Reader, Submitter};
+        account(&store, "root", Admin).await;
+        let ada = account(&store, "ada", Submitter).await;
+        let new = NewToken {
+            account_id: &ada.account_id,
+            digest: "m",
+            name: "scraper",
+            scope: TokenScope::Metrics,
+            expires_at: now_ms() + HOUR,
+        };
+        store.insert_token(&new, BY).await.unwrap();
+        for (role, expect) in [(Submitter, false), (Admin, true), (Reader, false)] {
+            store.set_role("ada", role, BY).await.unwrap();
+            let who = store.bearer("m").await.unwrap().unwrap();
+            assert_eq!((who.role, who.reads_metrics), (Reader, expect), "{role:?}");
+        }
     })
     .await;
 }

@@ -3,7 +3,8 @@
 use sqlx::migrate::Migrator;
 
 use super::*;
-use crate::migrations::migrator;
+use crate::SchemaCheck;
+use crate::migrations::{LATEST, migrator};
 
 /// Two tasks and an evolution in the first schema.
 const FIRST_SCHEMA: &str = r#"
@@ -20,6 +21,66 @@ const FIRST_SCHEMA: &str = r#"
                             at_iteration, at_role, at_attempt)
     VALUES ('e', 'run', 'a', 1, 'finished', 'solved', 0, 1.0, 1, 1, 'architect', 1);
 "#;
+
+/// A look at a database before an upgrade names what is pending, and changes
+/// nothing.
+#[tokio::test]
+async fn a_check_tells_what_an_upgrade_would_change() {
+    on_both_urls(async |url| {
+        sqlx::any::install_default_drivers();
+        let fresh = SchemaCheck::of(&url).await.unwrap();
+        assert_eq!((fresh.found, fresh.own), (None, LATEST));
+        assert!(fresh.can_open() && fresh.pending.len() == migrator().iter().count());
+        if let Some(file) = url.strip_prefix("sqlite:") {
+            let file = file.strip_suffix("?mode=rwc").unwrap();
+            assert!(!std::path::Path::new(file).exists());
+        }
+
+        let old = sqlx::AnyPool::connect(&url).await.unwrap();
+        let all_but_one = migrator().iter().cloned().rev().skip(1).collect::<Vec<_>>();
+        let first = Migrator::with_migrations(all_but_one.into_iter().rev().collect());
+        first.run(&old).await.unwrap();
+        for _ in 0..2 {
+            let older = SchemaCheck::of(&url).await.unwrap();
+            assert!(older.can_open());
+            assert_eq!(older.found, Some(LATEST - 1));
+            let [pending] = &older.pending[..] else {
+                panic!("{older:?}");
+            };
+            assert_eq!(pending.version, LATEST);
+            assert!(!pending.name.is_empty() && pending.purpose.ends_with('.'));
+        }
+
+        Store::open(&url).await.unwrap().pool.close().await;
+        let same = SchemaCheck::of(&url).await.unwrap();
+        assert_eq!((same.found, same.can_open()), (Some(LATEST), true));
+        assert_eq!(same.pending, []);
+
+        let change = async |sql: &'static str| {
+            sqlx::query(sql).execute(&old).await.unwrap();
+            SchemaCheck::of(&url).await.unwrap()
+        };
+        let newer = change(
+            "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+             SELECT version + 1, 'later', success, checksum, 0 FROM _sqlx_migrations
+             ORDER BY version DESC LIMIT 1",
+        )
+        .await;
+        assert!(!newer.can_open());
+        assert_eq!((newer.unknown.len(), &*newer.unknown[0].name), (1, "later"));
+        assert_eq!(newer.found, Some(LATEST + 1));
+
+        let half = change("UPDATE _sqlx_migrations SET success = false WHERE version = 3").await;
+        let broken: Vec<i64> = half.broken.iter().map(|step| step.version).collect();
+        assert_eq!(broken, [3]);
+        let other = "UPDATE _sqlx_migrations SET success = true,
+                     checksum = (SELECT checksum FROM _sqlx_migrations WHERE version = 1)";
+        let altered = change(other).await;
+        assert_eq!(altered.broken.len(), usize::try_from(LATEST).unwrap() - 1);
+        old.close().await;
+    })
+    .await;
+}
 
 /// The migrations to the current schema lose no measured data.
 #[tokio::test]

@@ -1,11 +1,13 @@
 //! Workers, leases, spending and events that several processes share.
 
-use std::collections::BTreeMap;
-
-use swe_ci_views::workers::WorkerState;
+use swe_ci_core::labels::Labels;
+use swe_ci_views::preflight::PreflightState;
+use swe_ci_views::steering::Steering;
+use swe_ci_views::workers::{AtHand, WorkerFigures, WorkerState};
 
 use super::*;
-use crate::{NewWorker, Spending};
+use crate::sql::Dialect;
+use crate::{MOST_EVENTS, NewWorker, Spending};
 
 const BY: &Actor = &Actor::Operator;
 
@@ -13,7 +15,7 @@ const BY: &Actor = &Actor::Operator;
 async fn workers_are_listed_with_what_they_hold() {
     on_both(async |store| {
         run(&store, &[("a", 3.0), ("b", 2.0)]).await;
-        let labels = BTreeMap::from([("gpu".to_owned(), "no".to_owned())]);
+        let labels: Labels = "gpu=no".parse().unwrap();
         for id in ["i/0", "i/1", "j/12"] {
             let new = NewWorker {
                 id,
@@ -32,15 +34,23 @@ async fn workers_are_listed_with_what_they_hold() {
         assert_eq!(workers[1].labels, labels);
         assert!(workers.iter().all(|w| w.state == WorkerState::Working));
 
-        assert!(!store.worker_lives("i/1").await.unwrap());
+        let figures = WorkerFigures {
+            claims: 3,
+            image_pull_seconds: 1.5,
+            layers: Some(AtHand { count: 2, bytes: 7 }),
+            ..WorkerFigures::default()
+        };
+        assert!(!store.worker_lives("i/1", &figures).await.unwrap());
         assert_eq!(store.drain_workers("node", true, BY).await.unwrap(), 2);
-        assert!(store.worker_lives("i/1").await.unwrap());
+        assert!(store.worker_lives("i/1", &figures).await.unwrap());
         let workers = store.workers().await.unwrap();
         assert!(workers.iter().all(|w| w.state == WorkerState::Draining));
+        let told: Vec<WorkerFigures> = workers.iter().map(|w| w.figures).collect();
+        assert_eq!(told, [figures, WorkerFigures::default()]);
         assert_eq!(store.drain_workers("nobody", true, BY).await.unwrap(), 0);
 
         store.remove_worker("i/1").await.unwrap();
-        let gone = store.worker_lives("i/1").await.unwrap_err();
+        let gone = store.worker_lives("i/1", &figures).await.unwrap_err();
         assert!(matches!(gone, Error::NotFound { .. }));
         sqlx::query("UPDATE workers SET seen_at = seen_at - 60001")
             .execute(&store.pool)
@@ -49,6 +59,86 @@ async fn workers_are_listed_with_what_they_hold() {
         let workers = store.workers().await.unwrap();
         assert_eq!(workers[0].state, WorkerState::Lost);
         assert!(workers[0].silent_seconds > 60.0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_run_goes_to_workers_that_have_what_it_needs() {
+    on_both(async |store| {
+        let labels = |text: &str| text.parse::<Labels>().unwrap();
+        let needy = async |needs: &str| {
+            let config = RunConfig {
+                needs: labels(needs),
+                ..RunConfig::human("s")
+            };
+            run_of(&store, config, &[("a", 9.0), ("b", 8.0)]).await
+        };
+        let claim = async |offered: &str| {
+            let offered = labels(offered);
+            let claim = store.claim_offering(&offered, "w/1", 60_000).await;
+            claim.unwrap().map(|claim| claim.run_id)
+        };
+        let two = needy("gpu=yes, arch=amd64").await;
+        let one = needy("gpu=yes").await;
+        let waiting = store.needy_runs().await.unwrap();
+        let needs: Vec<String> = waiting.iter().map(|run| run.needs.to_string()).collect();
+        assert_eq!(needs, ["arch=amd64, gpu=yes", "gpu=yes"]);
+        for offered in ["", "arch=amd64", "gpu=no", "gpu=no, arch=amd64"] {
+            assert_eq!(claim(offered).await, None, "{offered}");
+        }
+        assert_eq!(claim("gpu=yes").await.as_ref(), Some(&one));
+        let all = "arch=amd64, gpu=yes, pool=big";
+        assert_eq!(claim(all).await.as_ref(), Some(&two));
+        assert_eq!(claim(all).await.as_ref(), Some(&two));
+        assert_eq!(store.needy_runs().await.unwrap().len(), 1);
+        // What any worker may take does not wait behind what none has.
+        let plain = run(&store, &[("a", 1.0)]).await;
+        assert_eq!(claim("").await.as_ref(), Some(&plain));
+        assert_eq!(claim("").await, None);
+        // Any worker ends what was cancelled.
+        store.cancel_run(&two, BY).await.unwrap();
+        store.release("w").await.unwrap();
+        for next in [&two, &two, &plain] {
+            assert_eq!(claim("").await.as_ref(), Some(next));
+        }
+        assert_eq!(claim("").await, None);
+    })
+    .await;
+}
+
+/// Each signal is awaited before the next cause, so a cause that sends none
+/// makes the test hang.
+#[tokio::test]
+async fn what_lets_workers_go_on_wakes_them() {
+    on_both(async |store| {
+        let Some(mut listener) = store.queue_listener().await.unwrap() else {
+            assert_eq!(store.dialect, Dialect::Sqlite);
+            return;
+        };
+        let mut heard = async || listener.signalled().await.unwrap();
+        let id = run(&store, &[("a", 2.0), ("b", 1.0)]).await;
+        heard().await;
+        let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
+        let evolution = claim.evolution_id.as_str();
+        assert!(store.release_claim(evolution, "w/1").await.unwrap());
+        heard().await;
+        store.claim("w/1", 60_000).await.unwrap().unwrap();
+        assert_eq!(store.release("w/").await.unwrap(), 1);
+        heard().await;
+        store.claim("w/1", -1).await.unwrap().unwrap();
+        store.claim("w/2", 60_000).await.unwrap().unwrap();
+        heard().await;
+        for paused in [true, false] {
+            let steer = |_, steering| Ok(Steering { paused, ..steering });
+            store.steer(&id, BY, steer).await.unwrap();
+            heard().await;
+        }
+        let waits = queue(&store, &[("c", 1.0)], true).await;
+        heard().await;
+        let skipped = PreflightState::Skipped;
+        assert!(store.set_preflight(&waits, skipped, BY).await.unwrap());
+        heard().await;
     })
     .await;
 }
@@ -104,17 +194,20 @@ async fn spending_of_all_workers_adds_up() {
 #[tokio::test]
 async fn events_live_for_a_while() {
     on_both(async |store| {
-        let events: Vec<(String, String)> = (0..250)
+        let events: Vec<(String, String)> = (0..2_050)
             .map(|n| (format!("run{}", n % 2), n.to_string()))
             .collect();
         let before = store.now().await.unwrap();
         store.put_events(&events).await.unwrap();
-        let found = store.events_since(before).await.unwrap();
+        let mut found = store.events_since(before, "").await.unwrap();
+        assert_eq!(found.len(), MOST_EVENTS);
+        let last = found[MOST_EVENTS - 1].id.clone();
+        found.extend(store.events_since(before, &last).await.unwrap());
         let found: Vec<(String, String)> = found.into_iter().map(|e| (e.run_id, e.what)).collect();
         assert_eq!(found, events);
         let after = store.now().await.unwrap() + 1;
-        assert_eq!(store.remove_events_before(after).await.unwrap(), 250);
-        assert_eq!(store.events_since(before).await.unwrap(), []);
+        assert_eq!(store.remove_events_before(after).await.unwrap(), 2_050);
+        assert_eq!(store.events_since(before, "").await.unwrap(), []);
     })
     .await;
 }

@@ -16,7 +16,7 @@ mod tests;
 mod tool_calls;
 mod tools;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -55,7 +55,15 @@ impl ScriptedLlm {
     /// # Errors
     /// The server cannot listen on a port.
     pub async fn start(script: Script, key: &str) -> std::io::Result<Self> {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        Self::start_at(Ipv4Addr::LOCALHOST.into(), script, key).await
+    }
+
+    /// The same at another address of this machine.
+    ///
+    /// # Errors
+    /// The server cannot listen on a port there.
+    pub async fn start_at(at: IpAddr, script: Script, key: &str) -> std::io::Result<Self> {
+        let listener = tokio::net::TcpListener::bind((at, 0)).await?;
         let address = listener.local_addr()?;
         let server = Arc::new(Server::new(script, key));
         let stop = CancellationToken::new();

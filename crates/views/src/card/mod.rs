@@ -6,6 +6,7 @@ mod text;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, Protocol};
 use swe_ci_core::handover::Handover;
+use swe_ci_core::labels::Labels;
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Kind, Limits, RunConfig};
 use swe_ci_core::step::{Plan, Role};
@@ -55,6 +56,9 @@ pub struct Card {
     /// The run whose code it goes on with, if it is a handover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Handover>,
+    /// Labels that the workers needed that executed it.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub needs: Labels,
     pub metric_version: u32,
     pub platform_version: String,
     /// Intervals come from this many resamples, drawn from this seed.
@@ -144,6 +148,7 @@ impl Card {
             budget: run.steering.budget,
             allow_hosted_tools: run.config.allow_hosted_tools,
             handover: run.config.handover,
+            needs: run.config.needs,
             metric_version: provenance.metric_version,
             platform_version: provenance.platform_version,
             resamples: RESAMPLES,

@@ -53,7 +53,9 @@ impl CardText {
                 Some(iteration) => format!("iteration {iteration}"),
                 None => "its last scored iteration".to_owned(),
             };
-            self.fact("Goes on with", format!("run {} after {at}", handover.run));
+            let towards = handover.target.in_words();
+            let fact = format!("run {} after {at}, towards {towards}", handover.run);
+            self.fact("Goes on with", fact);
         }
         if let Some(from) = &card.imported {
             let files = format!("{} layout, {}", from.layout, from.experiment);
@@ -101,6 +103,7 @@ impl CardText {
         self.fact("Plan", plan(card));
         self.fact("Step limits", card.limits.map(limits).unwrap_or_default());
         self.fact("Budget", budget(&card.budget));
+        self.fact("Workers with", card.needs.to_string());
         if card.allow_hosted_tools {
             self.fact("Hosted tools", "allowed; not ranked");
         }

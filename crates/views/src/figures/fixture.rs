@@ -7,7 +7,7 @@ use swe_ci_core::usage::Usage;
 
 use super::Study;
 use crate::leaderboard::{Effort, Entry, LeaderboardData, Ranking};
-use crate::style::Beside;
+use crate::style::{Beside, Erosion, StylePoint};
 use crate::testing;
 
 /// A run: the normalized changes of each task; every task has its own
@@ -16,6 +16,7 @@ pub(super) struct RunSpec {
     pub model: &'static str,
     pub tasks: &'static [&'static [f64]],
     pub date: Option<&'static str>,
+    /// Of each task; as many millionths of a dollar and milliseconds.
     pub tokens: Option<u64>,
     /// Whether its code style is measured: at every end, and after the first
     /// iteration.
@@ -44,22 +45,32 @@ impl RunSpec {
                 ..Usage::default()
             }),
             micro_usd: None,
-            effort: Effort {
-                tokens: self.tokens,
-                micro_usd: self.tokens,
-                agent_ms: self.tokens,
-                wall_ms: self.tokens,
-            },
             ..testing::spread_run(self.model, self.tasks)
         };
+        let effort = Effort {
+            tokens: self.tokens,
+            micro_usd: self.tokens,
+            agent_ms: self.tokens,
+            wall_ms: self.tokens,
+        };
+        let run = testing::with_effort(run, |_, _| effort);
         testing::styled(run, |_, _| self.styled.then(style))
     }
 }
 
 fn style() -> Beside {
     let style = testing::beside([68.0, 72.0], [8.0, 7.5], [120, 40]);
+    let eroded = |point: StylePoint, unused| StylePoint {
+        erosion: Erosion {
+            unused_code: Some(unused),
+            ..Erosion::default()
+        },
+        ..point
+    };
     Beside {
-        course: vec![(1, style.own)],
+        own: eroded(style.own, 4.0),
+        oracle: eroded(style.oracle, 3.0),
+        course: vec![(1, eroded(style.own, 4.0))],
         ..style
     }
 }

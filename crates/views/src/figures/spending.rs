@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::uncertainty::Interval;
 
 use super::{Cell, Column, LeftOut, Study, Subject, Table};
-use crate::leaderboard::{EffortRates, Row};
+use crate::leaderboard::Rate;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Resource {
@@ -29,6 +29,8 @@ pub struct Spent {
     pub run: Subject,
     /// Of the resource, the mean over the scored evolutions; above 0.
     pub amount: f64,
+    /// 95 %; absent with tasks of fewer than two repositories.
+    pub amount_interval: Option<Interval>,
     pub evoscore: f64,
     pub interval: Option<Interval>,
     /// No other run has both less of it and a better score.
@@ -61,22 +63,22 @@ impl Resource {
         }
     }
 
-    fn of(self, rates: &EffortRates) -> Option<f64> {
+    fn rate(self) -> Rate {
         match self {
-            Self::Tokens => rates.tokens_per_task,
-            Self::Money => rates.usd_per_task,
-            Self::Time => rates.agent_seconds_per_task,
+            Self::Tokens => Rate::TokensPerTask,
+            Self::Money => Rate::UsdPerTask,
+            Self::Time => Rate::AgentSecondsPerTask,
         }
     }
 }
 
 pub fn spending(study: &Study, resource: Resource) -> Spending {
-    let of = |row: &Row| resource.of(row.effort.as_ref()?);
     let (mut points, left_out) = study.each(resource.unknown(), |run, _, row| {
-        let amount = of(row).filter(|amount| *amount > 0.0)?;
+        let amount = row.took(resource.rate()).filter(|amount| *amount > 0.0)?;
         Some(Spent {
             run,
             amount,
+            amount_interval: row.took_interval(resource.rate()),
             evoscore: row.evoscore,
             interval: row.intervals.map(|i| i.evoscore),
             on_front: false,
@@ -102,16 +104,28 @@ impl Spending {
     pub(super) fn table(&self) -> Table {
         let (name, title) = self.resource.name();
         let [score, low, high] = Column::with_interval("evoscore", "EvoScore");
-        let amount = Column::new(name, title);
+        let amounts = [
+            Column::new(name, title),
+            Column::new(format!("{name}_low"), "95 % from"),
+            Column::new(format!("{name}_high"), "95 % to"),
+        ];
         let on_front = Column::new("on_front", "On the front");
         let rows = self.points.iter().map(|point| {
             let [score, low, high] = Cell::with_interval(Some(point.evoscore), point.interval, 3);
-            let amount = Cell::number(Some(point.amount), self.resource.places());
+            let [amount, least, most] = Cell::with_interval(
+                Some(point.amount),
+                point.amount_interval,
+                self.resource.places(),
+            );
             let on_front = if point.on_front { "yes" } else { "no" };
             let on_front = Cell::Text(on_front.to_owned());
-            (&point.run, [amount, score, low, high, on_front])
+            (
+                &point.run,
+                [amount, least, most, score, low, high, on_front],
+            )
         });
-        Table::of_runs([amount, score, low, high, on_front], rows)
+        let [amount, least, most] = amounts;
+        Table::of_runs([amount, least, most, score, low, high, on_front], rows)
     }
 }
 
@@ -120,6 +134,7 @@ mod tests {
     use super::super::fixture::{RunSpec, leaderboard, with_study};
     use super::*;
     use crate::leaderboard::{Effort, LeaderboardData};
+    use crate::testing::with_effort;
 
     fn board() -> LeaderboardData {
         let run = |model, tokens, score: &'static [&'static [f64]]| RunSpec {
@@ -127,9 +142,9 @@ mod tests {
             ..RunSpec::new(model, score)
         };
         leaderboard(&[
-            run("dear and good", Some(9_000), &[&[0.8], &[0.8]]),
-            run("cheap", Some(1_000), &[&[0.4], &[0.4]]),
-            run("dear and bad", Some(8_000), &[&[0.3], &[0.3]]),
+            run("dear and good", Some(4_500), &[&[0.8], &[0.8]]),
+            run("cheap", Some(500), &[&[0.4], &[0.4]]),
+            run("dear and bad", Some(4_000), &[&[0.3], &[0.3]]),
             run("silent", None, &[&[0.9], &[0.9]]),
             run("nothing", Some(0), &[&[0.9], &[0.9]]),
         ])
@@ -144,7 +159,6 @@ mod tests {
                 .iter()
                 .map(|p| (p.run.model.as_str(), p.amount, p.on_front))
                 .collect();
-            // Two tasks each, so half of the total.
             assert_eq!(
                 points,
                 [
@@ -161,19 +175,16 @@ mod tests {
     #[test]
     fn money_and_time() {
         let mut board = board();
+        let known = [(2_000_000, 5_000), (1_000_000, 30_000)].into_iter();
+        let mut known = known.map(Some).chain(std::iter::repeat(None));
         for entry in &mut board.entries {
-            entry.effort = Effort::default();
-        }
-        for (entry, (micro_usd, agent_ms)) in board
-            .entries
-            .iter_mut()
-            .zip([(4_000_000, 10_000), (2_000_000, 60_000)])
-        {
-            entry.effort = Effort {
+            let effort = known.next().flatten();
+            let effort = effort.map_or_else(Effort::default, |(micro_usd, agent_ms)| Effort {
                 micro_usd: Some(micro_usd),
                 agent_ms: Some(agent_ms),
                 ..Effort::default()
-            };
+            });
+            *entry = with_effort(entry.clone(), |_, _| effort);
         }
         with_study(&board, 1.0, |study| {
             let points = |resource| {
@@ -192,7 +203,26 @@ mod tests {
                 [(good, 5.0, true), (cheap, 30.0, false)]
             );
             let csv = spending(study, Resource::Money).table().csv();
-            assert!(csv.contains("usd_per_task,evoscore"), "{csv}");
+            assert!(
+                csv.contains("usd_per_task,usd_per_task_low,usd_per_task_high,evoscore"),
+                "{csv}"
+            );
+        });
+    }
+
+    /// One task took 300 tokens, the other, of another repository, 700.
+    #[test]
+    fn amounts_have_intervals() {
+        let mut board = leaderboard(&[RunSpec::new("m", &[&[0.8], &[0.4]])]);
+        let entry = board.entries[0].clone();
+        board.entries[0] = with_effort(entry, |task, _| Effort {
+            tokens: Some([300, 700][task]),
+            ..Effort::default()
+        });
+        with_study(&board, 1.0, |study| {
+            let csv = spending(study, Resource::Tokens).table().csv();
+            let line = csv.lines().nth(1).unwrap();
+            assert!(line.contains(",500,300,700,0.6"), "{line}");
         });
     }
 }

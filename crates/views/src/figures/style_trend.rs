@@ -166,6 +166,7 @@ mod tests {
             mi: Some(70.0 + mi),
             pylint: pylint.then_some(7.0 + mi / 8.0),
             complexity: Some(3.0 - mi / 4.0),
+            ..StylePoint::default()
         };
         Beside {
             course: course.iter().map(|(n, mi)| (*n, point(*mi))).collect(),

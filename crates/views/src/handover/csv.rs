@@ -3,7 +3,7 @@ use swe_ci_core::uncertainty::{Comparison, Interval};
 
 use super::{AfterIteration, HandoverCell, HandoverMatrix};
 
-const COLUMNS: &str = "split,after,written_by,written_by_kind,written_by_run,continued_by,harness,mode,run_id,\
+const COLUMNS: &str = "split,target,after,written_by,written_by_kind,written_by_run,writer_went_on_with,continued_by,harness,mode,run_id,\
     tasks,left_out,iteration,closed_gap,closed_gap_low,closed_gap_high,lost,lost_low,lost_high,tokens,usd,\
     against_own,against_own_low,against_own_high,against_own_p,against_own_tasks,\
     against_human,against_human_low,against_human_high,against_human_p,against_human_tasks";
@@ -24,10 +24,12 @@ impl HandoverMatrix {
         let continuer = &self.continuers[cell.continuer as usize];
         let mut line = vec![
             text(&self.split),
+            self.target.name().to_owned(),
             self.after.to_string(),
             text(&writer.model),
             writer.kind.name().to_owned(),
             text(&writer.run_id),
+            text(writer.went_on_with.as_deref().unwrap_or_default()),
             text(&continuer.model),
             text(&continuer.harness),
             continuer.mode.name().to_owned(),

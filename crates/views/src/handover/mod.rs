@@ -10,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use swe_ci_core::handover::Continuation;
+use swe_ci_core::handover::{Continuation, HandoverTarget};
 use swe_ci_core::metrics::mean;
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::Kind;
@@ -27,6 +27,7 @@ pub struct HandoverRun {
     pub run_id: String,
     pub written_by: Writer,
     pub continued_by: Continuer,
+    pub target: HandoverTarget,
     pub after: After,
     /// N: the most iterations of an evolution.
     pub max_iterations: u32,
@@ -52,6 +53,10 @@ pub struct Writer {
     pub harness: String,
     pub kind: Kind,
     pub mode: Mode,
+    /// The model whose code it went on with itself; absent for a run from the
+    /// base.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub went_on_with: Option<String>,
 }
 
 /// The agents that go on with it.
@@ -118,14 +123,28 @@ impl<'de> Deserialize<'de> for After {
     }
 }
 
+/// Which handovers of a split a matrix shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The first that there is by default.
+    pub target: Option<HandoverTarget>,
+    /// Likewise, among those towards that target.
+    pub after: Option<After>,
+}
+
 /// Who wrote the code, by who went on with it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct HandoverMatrix {
     pub split: String,
+    /// What all cells develop the code towards.
+    pub target: HandoverTarget,
+    /// Every target that some handover of the split has.
+    pub targets: Vec<HandoverTarget>,
     /// The code of all cells was handed over after this iteration.
     #[schema(value_type = String)]
     pub after: After,
-    /// Every iteration after which some run of the split was handed over.
+    /// Every iteration after which some run of the split was handed over towards
+    /// that target.
     #[schema(value_type = Vec<String>)]
     pub choices: Vec<After>,
     /// The last iteration that all cells have.
@@ -183,21 +202,33 @@ pub struct AfterIteration {
 }
 
 impl Writer {
-    /// Whether these agents wrote the code themselves.
+    /// "B on the code of A", or "B".
+    pub fn name(&self) -> String {
+        match &self.went_on_with {
+            Some(before) => format!("{} on the code of {before}", self.model),
+            None => self.model.clone(),
+        }
+    }
+
+    /// Whether these agents wrote all of the code themselves.
     pub fn is_own(&self, by: &Continuer) -> bool {
         self.kind != Kind::Human
+            && self.went_on_with.is_none()
             && (&self.model, &self.harness, self.mode) == (&by.model, &by.harness, by.mode)
     }
 }
 
 impl HandoverMatrix {
-    /// The matrix of finished handovers over a split, oldest first, that took
-    /// the code after this iteration; by default the first of those there are.
-    pub fn new(split: &str, runs: &[HandoverRun], after: Option<After>) -> Self {
-        let choices: BTreeSet<After> = runs.iter().map(|run| run.after).collect();
-        let after = after.or(choices.first().copied()).unwrap_or_default();
-        let runs = runs.iter().filter(|run| run.after == after);
-        let runs = runs.filter(|run| !run.tasks.is_empty());
+    /// The matrix of those finished handovers over a split, oldest first.
+    pub fn new(split: &str, runs: &[HandoverRun], wanted: Wanted) -> Self {
+        let targets: BTreeSet<HandoverTarget> = runs.iter().map(|run| run.target).collect();
+        let target = wanted.target.or(targets.first().copied());
+        let target = target.unwrap_or_default();
+        let runs = runs.iter().filter(|run| run.target == target);
+        let choices: BTreeSet<After> = runs.clone().map(|run| run.after).collect();
+        let after = wanted.after.or(choices.first().copied());
+        let after = after.unwrap_or_default();
+        let runs = runs.filter(|run| run.after == after && !run.tasks.is_empty());
         // A later run of a pair takes the place of an earlier one.
         let mut pairs: BTreeMap<(bool, &str, &str, &Continuer), &HandoverRun> = BTreeMap::new();
         for run in runs {
@@ -232,6 +263,8 @@ impl HandoverMatrix {
         });
         Self {
             split: split.to_owned(),
+            target,
+            targets: targets.into_iter().collect(),
             after,
             choices: choices.into_iter().collect(),
             iterations,

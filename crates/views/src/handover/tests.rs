@@ -40,16 +40,25 @@ fn run(writer: &str, by: &str, tasks: &[(&str, &[Points])]) -> HandoverRun {
             harness: "builtin".into(),
             kind,
             mode: Mode::Tdd,
+            went_on_with: None,
         },
         continued_by: Continuer {
             model: by.into(),
             harness: "builtin".into(),
             mode: Mode::Tdd,
         },
+        target: HandoverTarget::Same,
         after: After::Iteration(2),
         max_iterations: 3,
         left_out: 1,
         tasks: tasks.iter().enumerate().map(task).collect(),
+    }
+}
+
+fn after(iteration: u32) -> Wanted {
+    Wanted {
+        after: Some(After::Iteration(iteration)),
+        ..Wanted::default()
     }
 }
 
@@ -76,7 +85,7 @@ fn runs() -> Vec<HandoverRun> {
 
 #[test]
 fn a_cell_by_hand() {
-    let matrix = HandoverMatrix::new("s", &runs(), None);
+    let matrix = HandoverMatrix::new("s", &runs(), Wanted::default());
     let writers: Vec<&str> = matrix.writers.iter().map(|w| w.model.as_str()).collect();
     assert_eq!(writers, ["human", "a", "b"]);
     assert_eq!((matrix.continuers.len(), matrix.iterations), (1, 3));
@@ -114,7 +123,7 @@ fn a_cell_by_hand() {
 
 #[test]
 fn a_control_is_not_compared_with_itself() {
-    let matrix = HandoverMatrix::new("s", &runs(), None);
+    let matrix = HandoverMatrix::new("s", &runs(), Wanted::default());
     let own = matrix.cell(2, 0).unwrap().at(1).unwrap();
     assert_eq!(own.against_own, None);
     assert!(own.against_human.is_some());
@@ -127,19 +136,19 @@ fn a_control_is_not_compared_with_itself() {
 fn handovers_after_other_iterations_stand_apart() {
     let mut all = runs();
     all[1].after = After::LastScored;
-    let first = HandoverMatrix::new("s", &all, None);
+    let first = HandoverMatrix::new("s", &all, Wanted::default());
     assert_eq!((first.after, first.cells.len()), (After::LastScored, 1));
     assert_eq!(first.choices, [After::LastScored, After::Iteration(2)]);
-    let second = HandoverMatrix::new("s", &all, Some(After::Iteration(2)));
+    let second = HandoverMatrix::new("s", &all, after(2));
     assert_eq!(second.cells.len(), 2);
-    let none = HandoverMatrix::new("s", &all, Some(After::Iteration(9)));
+    let none = HandoverMatrix::new("s", &all, after(9));
     assert_eq!((none.cells.len(), none.iterations), (0, 0));
     // The newest run of a pair counts.
     all.push(HandoverRun {
         run_id: "again".into(),
         ..runs()[0].clone()
     });
-    let again = HandoverMatrix::new("s", &all, Some(After::Iteration(2)));
+    let again = HandoverMatrix::new("s", &all, after(2));
     let ids: Vec<&str> = again.cells.iter().map(|c| c.run_id.as_str()).collect();
     assert_eq!(ids, ["b-on-human", "again"]);
 }
@@ -160,11 +169,47 @@ fn after_in_words() {
 
 #[test]
 fn as_a_table() {
-    let csv = HandoverMatrix::new("s", &runs(), None).csv();
+    let csv = HandoverMatrix::new("s", &runs(), Wanted::default()).csv();
     let lines: Vec<&str> = csv.split_terminator("\r\n").collect();
     assert_eq!(lines.len(), 1 + 3 * 3);
     let columns = lines[0].split(',').count();
     assert!(lines.iter().all(|line| line.split(',').count() == columns));
-    let cell = "s,2,a,measured,run-a,b,builtin,tdd,b-on-a,2,1,1,0.5625,0.125,1,0.125,0,0.25,325,,";
+    let cell =
+        "s,same,2,a,measured,run-a,,b,builtin,tdd,b-on-a,2,1,1,0.5625,0.125,1,0.125,0,0.25,325,,";
     assert!(lines[4].starts_with(cell), "{}", lines[4]);
+}
+
+/// Handovers towards a later target are a matrix of their own, and code that was
+/// itself handed over is nobody's own.
+#[test]
+fn targets_and_chains_are_kept_apart() {
+    let mut all = runs();
+    let moved = HandoverRun {
+        run_id: "moved".into(),
+        target: HandoverTarget::Moved,
+        after: After::LastScored,
+        ..all[0].clone()
+    };
+    all.push(moved);
+    let same = HandoverMatrix::new("s", &all, Wanted::default());
+    assert_eq!(same.targets, [HandoverTarget::Same, HandoverTarget::Moved]);
+    assert_eq!((same.cells.len(), same.choices.len()), (3, 1));
+    let later = Wanted {
+        target: Some(HandoverTarget::Moved),
+        ..Wanted::default()
+    };
+    let later = HandoverMatrix::new("s", &all, later);
+    assert_eq!(later.cells.len(), 1);
+    assert_eq!(later.cells[0].run_id, "moved");
+    assert_eq!(later.choices, [After::LastScored]);
+
+    let by = |model: &str| Continuer {
+        model: model.into(),
+        harness: "builtin".into(),
+        mode: Mode::Tdd,
+    };
+    let mut writer = runs()[1].written_by.clone();
+    assert!(writer.is_own(&by("b")));
+    writer.went_on_with = Some("a".into());
+    assert!(!writer.is_own(&by("b")));
 }

@@ -49,6 +49,7 @@ impl From<&str> for Board {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use swe_ci_core::handover::HandoverTarget;
 
     #[test]
     fn modes_are_never_ranked_together() {
@@ -70,6 +71,7 @@ mod tests {
         let from = |iteration| Handover {
             run: "r".into(),
             iteration,
+            target: HandoverTarget::default(),
         };
         config.handover = Some(from(None));
         assert!(!Board::from("s").has(&config));

@@ -3,10 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Series};
+use swe_ci_core::uncertainty::{Clusters, Interval};
 
-use super::Entry;
+use super::{Entry, ScoredTask, UncertaintyModel};
 
-/// The sums over the scored evolutions of a run. Absent is unknown, never 0.
+/// What an evolution took. Absent is unknown, never 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effort {
     /// Input and output tokens; only when every agent's step was counted.
@@ -42,37 +43,175 @@ pub struct EffortRates {
     pub wall_seconds_per_iteration: Option<f64>,
 }
 
+/// 95 % intervals of [`EffortRates`]: each resample of the repositories has a ratio
+/// of sums. Absent where the rate is, with fewer than two repositories to divide
+/// by, and where more than 2.5 % of the resamples closed no test.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct EffortIntervals {
+    pub tokens_per_task: Option<Interval>,
+    pub usd_per_task: Option<Interval>,
+    pub tokens_per_closed_test: Option<Interval>,
+    pub usd_per_closed_test: Option<Interval>,
+    pub agent_seconds_per_task: Option<Interval>,
+    pub agent_seconds_per_iteration: Option<Interval>,
+    pub wall_seconds_per_iteration: Option<Interval>,
+}
+
 /// One of the rates, as columns and figures name it.
-pub type Rate = fn(&EffortRates) -> Option<f64>;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rate {
+    TokensPerTask,
+    UsdPerTask,
+    TokensPerClosedTest,
+    UsdPerClosedTest,
+    AgentSecondsPerTask,
+    AgentSecondsPerIteration,
+    WallSecondsPerIteration,
+}
+
+/// In the order of the fields of [`EffortRates`].
+const RATES: [Rate; 7] = [
+    Rate::TokensPerTask,
+    Rate::UsdPerTask,
+    Rate::TokensPerClosedTest,
+    Rate::UsdPerClosedTest,
+    Rate::AgentSecondsPerTask,
+    Rate::AgentSecondsPerIteration,
+    Rate::WallSecondsPerIteration,
+];
+
+impl Rate {
+    /// What an evolution took, in the unit of the rate.
+    fn amount(self, effort: Effort) -> Option<f64> {
+        let (amount, unit) = match self {
+            Self::TokensPerTask | Self::TokensPerClosedTest => (effort.tokens, 1.0),
+            Self::UsdPerTask | Self::UsdPerClosedTest => (effort.micro_usd, 1e6),
+            Self::AgentSecondsPerTask | Self::AgentSecondsPerIteration => (effort.agent_ms, 1e3),
+            Self::WallSecondsPerIteration => (effort.wall_ms, 1e3),
+        };
+        Some(amount? as f64 / unit)
+    }
+
+    /// What of an evolution shares the amount: itself, its closed tests, its
+    /// iterations.
+    fn number(self, series: &Series) -> f64 {
+        match self {
+            Self::TokensPerTask | Self::UsdPerTask | Self::AgentSecondsPerTask => 1.0,
+            Self::TokensPerClosedTest | Self::UsdPerClosedTest => closed_tests(series),
+            Self::AgentSecondsPerIteration | Self::WallSecondsPerIteration => {
+                f64::from(series.turns())
+            }
+        }
+    }
+}
+
+impl EffortRates {
+    pub fn of(&self, rate: Rate) -> Option<f64> {
+        match rate {
+            Rate::TokensPerTask => self.tokens_per_task,
+            Rate::UsdPerTask => self.usd_per_task,
+            Rate::TokensPerClosedTest => self.tokens_per_closed_test,
+            Rate::UsdPerClosedTest => self.usd_per_closed_test,
+            Rate::AgentSecondsPerTask => self.agent_seconds_per_task,
+            Rate::AgentSecondsPerIteration => self.agent_seconds_per_iteration,
+            Rate::WallSecondsPerIteration => self.wall_seconds_per_iteration,
+        }
+    }
+}
+
+impl EffortIntervals {
+    pub fn of(&self, rate: Rate) -> Option<Interval> {
+        match rate {
+            Rate::TokensPerTask => self.tokens_per_task,
+            Rate::UsdPerTask => self.usd_per_task,
+            Rate::TokensPerClosedTest => self.tokens_per_closed_test,
+            Rate::UsdPerClosedTest => self.usd_per_closed_test,
+            Rate::AgentSecondsPerTask => self.agent_seconds_per_task,
+            Rate::AgentSecondsPerIteration => self.agent_seconds_per_iteration,
+            Rate::WallSecondsPerIteration => self.wall_seconds_per_iteration,
+        }
+    }
+}
+
+/// A task of a run with the two sums of a rate over its samples.
+struct Share<'a> {
+    task: &'a ScoredTask,
+    amount: f64,
+    number: f64,
+}
 
 impl Entry {
     /// `None` when nothing is known about what it took.
     pub(super) fn effort_rates(&self, convention: Convention) -> Option<EffortRates> {
-        let tasks = self.tasks.iter();
-        let all: Vec<&Series> = tasks.flat_map(|task| task.series(convention)).collect();
-        let evolutions = all.len() as f64;
-        let iterations: f64 = all.iter().map(|series| f64::from(series.turns())).sum();
-        let closed: f64 = all.iter().map(|series| closed_tests(series)).sum();
-        let over = |sum: Option<u64>, unit: f64, number: f64| {
-            sum.filter(|_| number > 0.0)
-                .map(|sum| sum as f64 / unit / number)
-        };
-        let Effort {
-            tokens,
-            micro_usd,
-            wall_ms,
-            agent_ms,
-        } = self.effort;
+        let [
+            tokens_per_task,
+            usd_per_task,
+            tokens_per_closed_test,
+            usd_per_closed_test,
+            agent_seconds_per_task,
+            agent_seconds_per_iteration,
+            wall_seconds_per_iteration,
+        ] = RATES.map(|rate| {
+            let shares = self.shares(rate, convention)?;
+            let amount: f64 = shares.iter().map(|share| share.amount).sum();
+            let number: f64 = shares.iter().map(|share| share.number).sum();
+            (number > 0.0).then_some(amount / number)
+        });
         let rates = EffortRates {
-            tokens_per_task: over(tokens, 1.0, evolutions),
-            usd_per_task: over(micro_usd, 1e6, evolutions),
-            tokens_per_closed_test: over(tokens, 1.0, closed),
-            usd_per_closed_test: over(micro_usd, 1e6, closed),
-            agent_seconds_per_task: over(agent_ms, 1e3, evolutions),
-            agent_seconds_per_iteration: over(agent_ms, 1e3, iterations),
-            wall_seconds_per_iteration: over(wall_ms, 1e3, iterations),
+            tokens_per_task,
+            usd_per_task,
+            tokens_per_closed_test,
+            usd_per_closed_test,
+            agent_seconds_per_task,
+            agent_seconds_per_iteration,
+            wall_seconds_per_iteration,
         };
         (rates != EffortRates::default()).then_some(rates)
+    }
+
+    /// `None` unless the amount is known of every sample.
+    fn shares(&self, rate: Rate, convention: Convention) -> Option<Vec<Share<'_>>> {
+        let tasks = self.tasks.iter().map(|task| {
+            let amounts = task.samples.iter().map(|sample| rate.amount(sample.effort));
+            Some(Share {
+                task,
+                amount: amounts.sum::<Option<f64>>()?,
+                number: task.series(convention).map(|s| rate.number(s)).sum(),
+            })
+        });
+        tasks.collect()
+    }
+}
+
+impl UncertaintyModel {
+    /// `None` when no rate has an interval.
+    pub(super) fn effort(&self, entry: &Entry, convention: Convention) -> Option<EffortIntervals> {
+        let [
+            tokens_per_task,
+            usd_per_task,
+            tokens_per_closed_test,
+            usd_per_closed_test,
+            agent_seconds_per_task,
+            agent_seconds_per_iteration,
+            wall_seconds_per_iteration,
+        ] = RATES.map(|rate| {
+            let mut clusters = Clusters::new(self.repositories());
+            for share in entry.shares(rate, convention)? {
+                let repository = self.repository(share.task);
+                clusters.add_to_ratio(repository, share.amount, share.number);
+            }
+            self.resamples().interval(&clusters)
+        });
+        let intervals = EffortIntervals {
+            tokens_per_task,
+            usd_per_task,
+            tokens_per_closed_test,
+            usd_per_closed_test,
+            agent_seconds_per_task,
+            agent_seconds_per_iteration,
+            wall_seconds_per_iteration,
+        };
+        (intervals != EffortIntervals::default()).then_some(intervals)
     }
 }
 
@@ -86,60 +225,109 @@ fn closed_tests(series: &Series) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::entry;
+    use crate::testing::{entry, leaderboard, with_effort};
+    use swe_ci_core::metrics::Gamma;
 
     /// Three evolutions of two tasks, of four iterations; the target has a hundred
     /// tests more than the base.
     fn run() -> Entry {
-        let mut run = entry("m", &[("p", &[&[0.5, 0.2], &[-0.5]]), ("q", &[&[1.0]])]);
-        run.effort = Effort {
-            tokens: Some(6_000),
-            micro_usd: Some(1_200_000),
-            wall_ms: Some(80_000),
-            agent_ms: Some(30_000),
-        };
-        run
+        let run = entry("m", &[("p", &[&[0.5, 0.2], &[-0.5]]), ("q", &[&[1.0]])]);
+        with_effort(run, |task, sample| {
+            let (tokens, seconds) = match (task, sample) {
+                (0, 0) => (1_000, 10),
+                (0, _) => (2_000, 5),
+                _ => (3_000, 15),
+            };
+            Effort {
+                tokens: Some(tokens),
+                micro_usd: Some(200 * tokens),
+                wall_ms: Some(2_000 * seconds + 20_000 * task as u64),
+                agent_ms: Some(1_000 * seconds),
+            }
+        })
     }
 
     #[test]
     fn by_hand() {
         let rates = run().effort_rates(Convention::Paper).unwrap();
-        let check = |actual: Option<f64>, expect: f64| {
-            assert!(
-                (actual.unwrap() - expect).abs() < 1e-12,
-                "{actual:?} {expect}"
-            );
+        let check = |rate, expect: f64| {
+            let actual = rates.of(rate);
+            let close = (actual.unwrap() - expect).abs() < 1e-12;
+            assert!(close, "{rate:?}: {actual:?} {expect}");
         };
-        check(rates.tokens_per_task, 2_000.0);
-        check(rates.usd_per_task, 0.4);
+        check(Rate::TokensPerTask, 2_000.0);
+        check(Rate::UsdPerTask, 0.4);
         // 20 and 100 closed, none where fewer pass than on the base.
-        check(rates.tokens_per_closed_test, 50.0);
-        check(rates.usd_per_closed_test, 0.01);
-        check(rates.agent_seconds_per_task, 10.0);
-        check(rates.agent_seconds_per_iteration, 7.5);
-        check(rates.wall_seconds_per_iteration, 20.0);
+        check(Rate::TokensPerClosedTest, 50.0);
+        check(Rate::UsdPerClosedTest, 0.01);
+        check(Rate::AgentSecondsPerTask, 10.0);
+        check(Rate::AgentSecondsPerIteration, 7.5);
+        check(Rate::WallSecondsPerIteration, 20.0);
+    }
+
+    /// p alone has 3,000 tokens, $0.60, 15 s of its agents and 30 s in all for two
+    /// evolutions, 20 closed tests and three iterations; q alone 3,000, $0.60, 15 s
+    /// and 50 s for one, 100 and one. Each is a quarter of the resamples.
+    #[test]
+    fn intervals_are_of_ratios_of_sums() {
+        let data = leaderboard(vec![run()]);
+        let row = &UncertaintyModel::new(&data).rank(&data, Gamma::ONE, Convention::Paper)[0];
+        let check = |rate, low: f64, high: f64| {
+            let interval = row.took_interval(rate).unwrap();
+            let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{rate:?}: {a} {b}");
+            close(interval.low, low);
+            close(interval.high, high);
+            assert!(interval.low <= row.took(rate).unwrap());
+        };
+        check(Rate::TokensPerTask, 1_500.0, 3_000.0);
+        check(Rate::UsdPerTask, 0.3, 0.6);
+        check(Rate::TokensPerClosedTest, 30.0, 150.0);
+        check(Rate::UsdPerClosedTest, 0.006, 0.03);
+        check(Rate::AgentSecondsPerTask, 7.5, 15.0);
+        check(Rate::AgentSecondsPerIteration, 5.0, 15.0);
+        check(Rate::WallSecondsPerIteration, 10.0, 50.0);
+    }
+
+    /// Only q closes tests: one repository says nothing about another.
+    #[test]
+    fn closed_tests_of_one_repository_have_no_interval() {
+        let run = entry("m", &[("p", &[&[0.0]]), ("q", &[&[1.0]])]);
+        let tokens = Effort {
+            tokens: Some(100),
+            ..Effort::default()
+        };
+        let data = leaderboard(vec![with_effort(run, |_, _| tokens)]);
+        let row = &UncertaintyModel::new(&data).rank(&data, Gamma::ONE, Convention::Paper)[0];
+        assert_eq!(row.took(Rate::TokensPerClosedTest), Some(2.0));
+        assert_eq!(row.took_interval(Rate::TokensPerClosedTest), None);
+        let interval = row.took_interval(Rate::TokensPerTask).unwrap();
+        assert_eq!((interval.low, interval.high), (100.0, 100.0));
+        assert_eq!(row.took_interval(Rate::UsdPerTask), None);
     }
 
     #[test]
     fn the_unknown_is_not_zero() {
         let mut run = run();
-        run.effort.micro_usd = None;
+        // The price of one evolution is missing.
+        run.tasks_mut()[1].samples[0].effort.micro_usd = None;
         let rates = run.effort_rates(Convention::Paper).unwrap();
         assert_eq!(
             (rates.usd_per_task, rates.usd_per_closed_test),
             (None, None)
         );
-        run.effort = Effort::default();
+        assert_eq!(rates.tokens_per_task, Some(2_000.0));
+        let run = with_effort(run, |_, _| Effort::default());
         assert_eq!(run.effort_rates(Convention::Paper), None);
-        // Nothing closed: no cost of a closed test.
-        let mut idle = entry("m", &[("p", &[&[0.0]])]);
-        idle.effort.tokens = Some(10);
+        // Nothing closed: no cost of a closed test. What costs nothing costs 0.
+        let idle = entry("m", &[("p", &[&[0.0]])]);
+        let idle = with_effort(idle, |_, _| Effort {
+            tokens: Some(10),
+            micro_usd: Some(0),
+            ..Effort::default()
+        });
         let rates = idle.effort_rates(Convention::Paper).unwrap();
         assert_eq!(rates.tokens_per_closed_test, None);
         assert_eq!(rates.tokens_per_task, Some(10.0));
-        // What costs nothing costs 0.
-        idle.effort.micro_usd = Some(0);
-        let rates = idle.effort_rates(Convention::Paper).unwrap();
         assert_eq!(rates.usd_per_task, Some(0.0));
     }
 }

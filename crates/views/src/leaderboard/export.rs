@@ -82,12 +82,22 @@ fn heads(column: Column) -> Vec<&'static str> {
         }
         Column::Tokens => "input_tokens,output_tokens",
         Column::Cost => "cost_usd",
-        Column::TokensPerTask => "tokens_per_task",
-        Column::CostPerTask => "cost_usd_per_task",
-        Column::TokensPerTest => "tokens_per_closed_test",
-        Column::CostPerTest => "cost_usd_per_closed_test",
-        Column::AgentTime => "agent_seconds_per_iteration",
-        Column::WallTime => "wall_seconds_per_iteration",
+        Column::TokensPerTask => "tokens_per_task,tokens_per_task_low,tokens_per_task_high",
+        Column::CostPerTask => "cost_usd_per_task,cost_usd_per_task_low,cost_usd_per_task_high",
+        Column::TokensPerTest => {
+            "tokens_per_closed_test,tokens_per_closed_test_low,tokens_per_closed_test_high"
+        }
+        Column::CostPerTest => {
+            "cost_usd_per_closed_test,cost_usd_per_closed_test_low,cost_usd_per_closed_test_high"
+        }
+        Column::AgentTime => {
+            "agent_seconds_per_iteration,agent_seconds_per_iteration_low,\
+             agent_seconds_per_iteration_high"
+        }
+        Column::WallTime => {
+            "wall_seconds_per_iteration,wall_seconds_per_iteration_low,\
+             wall_seconds_per_iteration_high"
+        }
         Column::Findings => "findings",
         Column::Tasks => "tasks,tasks_total,tasks_blocked",
         Column::Released => "release_date",
@@ -124,7 +134,14 @@ fn cells(column: Column, row: &Row) -> Vec<String> {
         | Column::TokensPerTest
         | Column::CostPerTest
         | Column::AgentTime
-        | Column::WallTime => vec![or_empty(column.rate().and_then(|rate| row.took(rate)))],
+        | Column::WallTime => {
+            let interval = column.rate().and_then(|rate| row.took_interval(rate));
+            vec![
+                or_empty(column.rate().and_then(|rate| row.took(rate))),
+                or_empty(interval.map(|i| i.low)),
+                or_empty(interval.map(|i| i.high)),
+            ]
+        }
         Column::Findings => vec![row.findings.to_string()],
         Column::Tasks => vec![
             row.tasks.to_string(),

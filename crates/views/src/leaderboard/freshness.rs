@@ -66,7 +66,7 @@ pub struct ScoreChange {
 }
 
 /// A task with its score.
-type Scored<'a> = (&'a ScoredTask, f64);
+pub(super) type Scored<'a> = (&'a ScoredTask, f64);
 
 impl Entry {
     /// Its scores by the dates of its tasks, and the change from another run.
@@ -123,14 +123,14 @@ impl Entry {
         }
     }
 
-    fn scored_tasks(&self, gamma: Gamma, convention: Convention) -> Vec<Scored<'_>> {
+    pub(super) fn scored_tasks(&self, gamma: Gamma, convention: Convention) -> Vec<Scored<'_>> {
         let scores = self.scores_by_task(gamma, convention);
         self.tasks.iter().zip(scores).collect()
     }
 }
 
 /// `None` unless there are tasks on both sides.
-fn change(from: &[Scored<'_>], to: &[Scored<'_>]) -> Option<ScoreChange> {
+pub(super) fn change(from: &[Scored<'_>], to: &[Scored<'_>]) -> Option<ScoreChange> {
     let average = |tasks: &[Scored<'_>]| mean(tasks.iter().map(|task| task.1));
     let ends = (average(from)?, average(to)?);
     let draws = Draws::new(&[from, to]);
@@ -153,19 +153,24 @@ fn change(from: &[Scored<'_>], to: &[Scored<'_>]) -> Option<ScoreChange> {
 }
 
 /// Repositories with their resamples.
-struct Draws<'a> {
+pub(super) struct Draws<'a> {
     repositories: BTreeMap<&'a str, usize>,
     resamples: Resamples,
 }
 
 impl<'a> Draws<'a> {
-    fn new(tasks: &[&[Scored<'a>]]) -> Self {
+    pub(super) fn new(tasks: &[&[Scored<'a>]]) -> Self {
         let names = tasks.iter().copied().flatten().map(|task| task.0.repo());
         let names: BTreeSet<&str> = names.collect();
         Self {
             resamples: Resamples::new(names.len(), RESAMPLES, SEED),
             repositories: names.into_iter().zip(0..).collect(),
         }
+    }
+
+    /// Of the mean of their scores; `None` with fewer than two repositories.
+    pub(super) fn interval(&self, tasks: &[Scored<'_>]) -> Option<Interval> {
+        self.resamples.interval(&self.clusters(tasks))
     }
 
     fn clusters(&self, tasks: &[Scored<'_>]) -> Clusters {

@@ -10,12 +10,14 @@ mod comparison;
 mod effort;
 mod featured;
 mod freshness;
+mod gate;
 mod matrix;
 mod ranking;
 mod rows;
 mod samples;
 mod scores;
 mod sentence;
+mod splits;
 mod strengths;
 mod style;
 mod task_scores;
@@ -34,9 +36,10 @@ pub use board::Board;
 pub use comparison::{
     Course, Incomparable, Loss, Pair, SharedResult, SharedTask, TaskCourses, Versus,
 };
-pub use effort::{Effort, EffortRates, Rate};
+pub use effort::{Effort, EffortIntervals, EffortRates, Rate};
 pub use featured::{featured, leader};
 pub use freshness::{Freshness, MonthScore, ScoreChange};
+pub use gate::{GateBound, GateDecision, GateReport, GateRules, GateRun, GateTask};
 pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
 pub use ranking::Ranking;
 pub(crate) use rows::positions;
@@ -44,6 +47,7 @@ pub use rows::{Intervals, Row};
 pub use samples::{Passes, PassesOf, PowerPlans, Samples};
 pub use scores::{EvolutionScore, RecoveryTime, Scores};
 pub use sentence::{in_words, probability};
+pub use splits::{SplitScore, SplitSeries};
 pub use strengths::{
     Common, FEW, Group, ModelDetail, ModelRun, Standing, Strengths, Trend, strengths,
 };
@@ -137,8 +141,6 @@ pub struct Entry {
     /// Their cost in millionths of a US dollar; absent unless it is known for
     /// all of them.
     pub micro_usd: Option<u64>,
-    /// What its scored evolutions took.
-    pub effort: Effort,
     /// Iterations with integrity findings.
     pub findings: u32,
     /// N: shorter evolutions are padded to it.
@@ -174,6 +176,7 @@ pub struct Sample {
     pub reference: Series,
     /// Its code style against the oracle's, if measured.
     pub style: Option<Beside>,
+    pub effort: Effort,
 }
 
 impl Sample {

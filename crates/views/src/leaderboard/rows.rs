@@ -12,7 +12,7 @@ use swe_ci_core::uncertainty::{Interval, RankInterval};
 use swe_ci_core::usage::Usage;
 
 use super::style::{StyleIntervals, StyleRates, WinIntervals, WinRates};
-use super::{EffortRates, Entry, LeaderboardData, Rate, ScoredTask};
+use super::{EffortIntervals, EffortRates, Entry, LeaderboardData, Rate, ScoredTask};
 use crate::count;
 use crate::style::StyleMetric;
 use crate::verification::Mark;
@@ -99,7 +99,11 @@ impl Row {
 
     /// A rate of what it took, if it is known.
     pub fn took(&self, rate: Rate) -> Option<f64> {
-        self.effort.as_ref().and_then(rate)
+        self.effort.and_then(|rates| rates.of(rate))
+    }
+
+    pub fn took_interval(&self, rate: Rate) -> Option<Interval> {
+        self.intervals.and_then(|intervals| intervals.took(rate))
     }
 
     /// Input and output tokens, if they were counted.
@@ -120,6 +124,9 @@ pub struct Intervals {
     /// fewer than two repositories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<StyleIntervals>,
+    /// Intervals of what it took; absent where none is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<EffortIntervals>,
     /// From 0 to 0 for an unranked run.
     pub rank: RankInterval,
     /// Number of resampled repositories; with few of them the intervals are
@@ -130,6 +137,10 @@ pub struct Intervals {
 impl Intervals {
     pub fn wins(&self, metric: StyleMetric) -> Option<WinIntervals> {
         self.style.and_then(|style| style.of(metric))
+    }
+
+    pub fn took(&self, rate: Rate) -> Option<Interval> {
+        self.effort.and_then(|intervals| intervals.of(rate))
     }
 }
 

@@ -8,7 +8,7 @@ use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma, Series, mean};
 use swe_ci_core::task::TaskId;
 
-use super::{Entry, Row, ScoredTask};
+use super::{Entry, Row, ScoredTask, SplitSeries};
 use crate::count;
 use crate::view::RunSummary;
 
@@ -23,6 +23,9 @@ pub struct ModelDetail {
     pub runs: Vec<ModelRun>,
     /// At γ = 1, for each convention it has scores in.
     pub strengths: Vec<Strengths>,
+    /// At γ = 1, for each convention in which it has scores on several splits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub splits: Vec<SplitSeries>,
 }
 
 /// One run of a model.
@@ -75,6 +78,8 @@ pub struct Group {
     pub evoscore: f64,
     pub solved_rate: f64,
     pub zero_regression_rate: f64,
+    /// Share of tasks solved without any regression.
+    pub zrr: f64,
 }
 
 impl Group {
@@ -109,6 +114,7 @@ struct Task<'a> {
     evoscore: f64,
     solved: f64,
     zero_regression: f64,
+    zrr: f64,
 }
 
 /// Thirds by gap, thirds by suite, repositories by name.
@@ -148,6 +154,7 @@ fn tasks<'a>(runs: &[&'a Entry], gamma: Gamma, convention: Convention) -> Vec<Ta
             evoscore: mean(scores.iter().map(|s| s.evoscore))?,
             solved: mean(scores.iter().map(|s| s.solved))?,
             zero_regression: mean(scores.iter().map(|s| s.zero_regression))?,
+            zrr: mean(scores.iter().map(|s| s.zrr))?,
         })
     };
     by_task.into_values().filter_map(over_runs).collect()
@@ -184,6 +191,7 @@ fn group<'a>(common: Common, tasks: impl Iterator<Item = &'a Task<'a>>) -> Optio
         evoscore: average(|task| task.evoscore)?,
         solved_rate: average(|task| task.solved)?,
         zero_regression_rate: average(|task| task.zero_regression)?,
+        zrr: average(|task| task.zrr)?,
     })
 }
 
@@ -200,6 +208,7 @@ mod tests {
             evoscore,
             solved: 0.0,
             zero_regression: 1.0,
+            zrr: 0.0,
         }
     }
 

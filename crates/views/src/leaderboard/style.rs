@@ -9,7 +9,7 @@ use swe_ci_core::metrics::{Convention, Series, mean};
 use swe_ci_core::uncertainty::Interval;
 
 use super::{Entry, Sample, ScoredTask};
-use crate::style::{Beside, StyleMetric};
+use crate::style::{Beside, Erosion, ErosionIntervals, StyleMetric};
 use crate::{count, median};
 
 /// The comparison of a run's code with the oracle's, over the tasks it solved.
@@ -26,6 +26,10 @@ pub struct StyleRates {
     /// over solved tasks. Absent when the oracle changed none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines_ratio: Option<f64>,
+    /// The erosion of its code minus the oracle's: the mean over solved tasks that
+    /// have the number on both sides.
+    #[serde(default)]
+    pub erosion: Erosion,
 }
 
 /// Shares of the solved and measured tasks, 0 to 1 and together 1 (Figure 8).
@@ -51,6 +55,8 @@ pub struct StyleIntervals {
     /// Absent in the same case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pylint: Option<WinIntervals>,
+    #[serde(default)]
+    pub erosion: ErosionIntervals,
 }
 
 /// 95 % intervals of [`WinRates`], each 0 to 1.
@@ -76,6 +82,10 @@ impl StyleRates {
             mi: rates(StyleMetric::Mi),
             pylint: rates(StyleMetric::Pylint),
             lines_ratio: lines_ratio(tasks, convention),
+            erosion: {
+                let tasks = tasks.iter().map(|task| task.erosion(convention));
+                Erosion::mean(&tasks.collect::<Vec<_>>())
+            },
         };
         (rates != Self::default()).then_some(rates)
     }
@@ -129,6 +139,14 @@ impl ScoredTask {
         Some((lines(|s| s.own_lines)?, lines(|s| s.oracle_lines)?))
     }
 
+    /// The erosion of its code minus the oracle's: the mean over the solved and
+    /// measured samples.
+    pub(super) fn erosion(&self, convention: Convention) -> Erosion {
+        let solved = self.solved(convention);
+        let beside = solved.map(|style| style.own.erosion.minus(style.oracle.erosion));
+        Erosion::mean(&beside.collect::<Vec<_>>())
+    }
+
     fn solved(&self, convention: Convention) -> impl Iterator<Item = &Beside> {
         let solved = move |sample: &&Sample| {
             let series = sample.series(convention);
@@ -163,6 +181,7 @@ fn lines_ratio(tasks: &[&ScoredTask], convention: Convention) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::leaderboard::UncertaintyModel;
+    use crate::style::ErosionFigure;
     use crate::testing::{beside, entry, leaderboard, styled};
     use swe_ci_core::metrics::Gamma;
 
@@ -232,6 +251,32 @@ mod tests {
         assert_eq!(ratio(&run), Some(1.0));
     }
 
+    /// Task 1 has two samples, 2 and 4 more than the oracle; task 4 has 0 and, in the
+    /// other, no number: the mean of 3 and 0. Unsolved samples do not count.
+    #[test]
+    fn erosion_is_a_mean_of_differences() {
+        let mut run = run();
+        let mut set = |task: usize, sample: usize, own: Option<f64>| {
+            let style = run.tasks_mut()[task].samples[sample]
+                .style
+                .as_mut()
+                .unwrap();
+            style.own.erosion.unused_code = own;
+            style.oracle.erosion.unused_code = Some(10.0);
+        };
+        set(0, 0, Some(12.0));
+        set(0, 1, Some(14.0));
+        set(0, 2, Some(90.0));
+        set(2, 0, Some(90.0));
+        set(3, 0, Some(10.0));
+        set(3, 1, None);
+        let expect = Erosion {
+            unused_code: Some(1.5),
+            ..Erosion::default()
+        };
+        assert_eq!(run.style(Convention::Paper).unwrap().erosion, expect);
+    }
+
     #[test]
     fn unmeasured_runs_have_no_rates() {
         let check = |run: Entry, convention, expect: bool| {
@@ -270,6 +315,24 @@ mod tests {
         assert_eq!(row.style, data.entries[0].style(Convention::Paper));
         // From one seed, always the same.
         assert_eq!(rank()[0].intervals, row.intervals);
+    }
+
+    /// The unused code of p's task is 1 point above the oracle's, that of q's 3.
+    #[test]
+    fn erosion_has_an_interval() {
+        let run = entry("m", &[("p", &[SOLVED]), ("q", &[SOLVED])]);
+        let run = styled(run, |task, _| {
+            let mut style = beside([70.0; 2], [8.0; 2], [1, 1]);
+            style.own.erosion.unused_code = Some([5.0, 7.0][task]);
+            style.oracle.erosion.unused_code = Some(4.0);
+            Some(style)
+        });
+        let data = leaderboard(vec![run]);
+        let row = &UncertaintyModel::new(&data).rank(&data, Gamma::ONE, Convention::Paper)[0];
+        let erosion = row.intervals.unwrap().style.unwrap().erosion;
+        let interval = erosion.of(ErosionFigure::Unused).unwrap();
+        assert_eq!((interval.low, interval.high), (1.0, 3.0));
+        assert_eq!(erosion.of(ErosionFigure::Cognitive), None);
     }
 
     /// The run has two repositories, but only one has measured tasks.

@@ -14,7 +14,7 @@ use super::rows::{Intervals, Ranked, Row, solved, turns, zero_regression, zrr};
 use super::style::{StyleIntervals, WinIntervals};
 use super::{Entry, LeaderboardData, Origin, ScoredTask};
 use crate::count;
-use crate::style::StyleMetric;
+use crate::style::{ErosionFigure, ErosionIntervals, StyleMetric};
 
 /// The repositories of a leaderboard with their resamples: drawn once per
 /// leaderboard, used for every ranking.
@@ -196,29 +196,32 @@ impl UncertaintyModel {
             zrr: interval(zrr)?,
             average_turns: interval(turns)?,
             style: self.style(entry, convention),
+            effort: self.effort(entry, convention),
             rank,
             repositories: count(values.repositories),
         })
     }
 
     fn style(&self, entry: &Entry, convention: Convention) -> Option<StyleIntervals> {
+        let tasks: Vec<&ScoredTask> = entry.tasks.iter().collect();
         let intervals = StyleIntervals {
-            mi: self.wins(entry, convention, StyleMetric::Mi),
-            pylint: self.wins(entry, convention, StyleMetric::Pylint),
+            mi: self.wins(&tasks, convention, StyleMetric::Mi),
+            pylint: self.wins(&tasks, convention, StyleMetric::Pylint),
+            erosion: ErosionIntervals::each(|figure| self.eroded(&tasks, convention, figure)),
         };
         (intervals != StyleIntervals::default()).then_some(intervals)
     }
 
     /// Resamples only the solved and measured tasks with their repositories;
     /// the others count in no mean.
-    fn wins(
+    pub(super) fn wins(
         &self,
-        entry: &Entry,
+        tasks: &[&ScoredTask],
         convention: Convention,
         metric: StyleMetric,
     ) -> Option<WinIntervals> {
         let mut clusters = [(); 3].map(|()| Clusters::new(self.repositories.len()));
-        for task in entry.tasks.iter() {
+        for task in tasks {
             let shares = task.against(convention, metric).into_iter().flatten();
             for (clusters, share) in clusters.iter_mut().zip(shares) {
                 clusters.add(self.repository(task), share);
@@ -230,6 +233,22 @@ impl UncertaintyModel {
             tie: tie?,
             loss: loss?,
         })
+    }
+
+    /// Of a number of erosion minus the oracle's, in the same way.
+    pub(super) fn eroded(
+        &self,
+        tasks: &[&ScoredTask],
+        convention: Convention,
+        figure: ErosionFigure,
+    ) -> Option<Interval> {
+        let mut clusters = Clusters::new(self.repositories.len());
+        for task in tasks {
+            if let Some(difference) = task.erosion(convention).of(figure) {
+                clusters.add(self.repository(task), difference);
+            }
+        }
+        self.resamples.interval(&clusters)
     }
 }
 

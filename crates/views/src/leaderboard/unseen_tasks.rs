@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Effort, Entry, LeaderboardData};
+use super::{Entry, LeaderboardData};
 
 /// A leaderboard with only the tasks younger than the models, and the
 /// omissions.
@@ -77,7 +77,7 @@ impl Entry {
     }
 
     /// The run with only the tasks whose targets are younger than a day.
-    /// Without its usage, which is known only for all tasks together.
+    /// Without its totals, which are known only for all tasks together.
     fn since(&self, day: Option<&str>) -> Self {
         // `YYYY-MM-DD` sorts as text.
         let younger = |date: &String| day.is_some_and(|day| date.as_str() > day);
@@ -87,7 +87,6 @@ impl Entry {
             tasks: Arc::new(tasks.cloned().collect()),
             usage: None,
             micro_usd: None,
-            effort: Effort::default(),
             ..self.clone()
         }
     }

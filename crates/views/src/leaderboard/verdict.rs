@@ -152,6 +152,7 @@ mod tests {
             zrr: interval,
             average_turns: interval,
             style: None,
+            effort: None,
             rank: RankInterval { best: 1, worst: 1 },
             repositories: 4,
         });

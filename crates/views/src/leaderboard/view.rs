@@ -67,12 +67,12 @@ impl Column {
     /// The rate of what a run took that this column shows.
     pub fn rate(self) -> Option<Rate> {
         Some(match self {
-            Self::TokensPerTask => |rates| rates.tokens_per_task,
-            Self::CostPerTask => |rates| rates.usd_per_task,
-            Self::TokensPerTest => |rates| rates.tokens_per_closed_test,
-            Self::CostPerTest => |rates| rates.usd_per_closed_test,
-            Self::AgentTime => |rates| rates.agent_seconds_per_iteration,
-            Self::WallTime => |rates| rates.wall_seconds_per_iteration,
+            Self::TokensPerTask => Rate::TokensPerTask,
+            Self::CostPerTask => Rate::UsdPerTask,
+            Self::TokensPerTest => Rate::TokensPerClosedTest,
+            Self::CostPerTest => Rate::UsdPerClosedTest,
+            Self::AgentTime => Rate::AgentSecondsPerIteration,
+            Self::WallTime => Rate::WallSecondsPerIteration,
             _ => return None,
         })
     }

@@ -3,11 +3,13 @@
 //!
 //! The source is all `*.py` files outside of folders named `tests` or `test`.
 
+mod erosion;
 mod oracle_comparison;
 mod versions;
 
 use serde::{Deserialize, Serialize};
 
+pub use erosion::{Erosion, ErosionFigure, ErosionIntervals};
 pub use oracle_comparison::{Beside, FileBeside, StyleBeside, StyleMetric, beside};
 pub use versions::{CodeVersion, EvolutionStyle, FileLines, VersionFiles, VersionStyle};
 
@@ -16,6 +18,9 @@ pub use versions::{CodeVersion, EvolutionStyle, FileLines, VersionFiles, Version
 pub struct StyleTools {
     pub pylint: String,
     pub radon: String,
+    pub complexipy: String,
+    pub vulture: String,
+    pub griffe: String,
     /// Version of the Python interpreter, which determines the valid syntax.
     pub python: String,
 }
@@ -112,6 +117,9 @@ pub struct CodeStyle {
     /// The reason why Pylint did not finish.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// Duplicated lines in percent of all lines, by Pylint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicated: Option<f64>,
     pub sloc: u32,
     pub comments: u32,
     pub blocks: u32,
@@ -173,11 +181,16 @@ impl CodeStyle {
             mi: self.mi,
             pylint: self.pylint_score(),
             complexity: self.mean_complexity(),
+            erosion: Erosion {
+                duplicated_lines: self.duplicated,
+                comments_per_line: self.comment_ratio(),
+                ..Erosion::default()
+            },
         }
     }
 }
 
-/// The three numbers of the style trend.
+/// The numbers that are followed over iterations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct StylePoint {
     /// Maintainability index, 0 to 100.
@@ -186,6 +199,7 @@ pub struct StylePoint {
     pub pylint: Option<f64>,
     /// Mean cyclomatic complexity.
     pub complexity: Option<f64>,
+    pub erosion: Erosion,
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The versions of an evolution's code: their style and their differences.
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::metrics::Series;
 
-use super::{Beside, CodeStyle, FileStyle, StyleTools};
+use super::{Beside, CodeStyle, Erosion, FileStyle, StylePoint, StyleTools};
 use crate::preparation::Lines;
 
 /// A version of an evolution's code.
@@ -46,6 +47,19 @@ pub struct VersionStyle {
     pub style: CodeStyle,
     /// Lines of source that differ from the base.
     pub lines: Lines,
+    pub erosion: Erosion,
+    /// Why numbers of its erosion are absent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}
+
+impl VersionStyle {
+    pub fn point(&self) -> StylePoint {
+        StylePoint {
+            erosion: self.erosion,
+            ..self.style.point()
+        }
+    }
 }
 
 /// The style of an evolution's versions and of the oracle.
@@ -69,16 +83,37 @@ impl EvolutionStyle {
         self.versions.iter().rev().find(scored)
     }
 
+    /// Counts the lines added per test gained, from the tests that each version
+    /// passes.
+    #[must_use]
+    pub fn with_tests(mut self, series: &Series) -> Self {
+        for version in &mut self.versions {
+            let passing = match version.version {
+                CodeVersion::Base => None,
+                CodeVersion::Oracle => Some(series.target()),
+                CodeVersion::Iteration(n) => {
+                    let index = n.checked_sub(1).and_then(|n| usize::try_from(n).ok());
+                    index.and_then(|index| series.passes().get(index).copied())
+                }
+            };
+            let gained = passing.and_then(|passing| passing.checked_sub(series.base()));
+            let gained = gained.filter(|gained| *gained > 0);
+            let added = f64::from(version.lines.added);
+            version.erosion.lines_per_test = gained.map(|gained| added / f64::from(gained));
+        }
+        self
+    }
+
     pub fn beside(&self) -> Option<Beside> {
         let (last, oracle) = (self.last()?, self.version(CodeVersion::Oracle)?);
         let course = self.versions.iter().filter_map(|v| match v.version {
-            CodeVersion::Iteration(n) => Some((n, v.style.point())),
+            CodeVersion::Iteration(n) => Some((n, v.point())),
             CodeVersion::Base | CodeVersion::Oracle => None,
         });
         Some(Beside {
-            base: self.version(CodeVersion::Base)?.style.point(),
-            own: last.style.point(),
-            oracle: oracle.style.point(),
+            base: self.version(CodeVersion::Base)?.point(),
+            own: last.point(),
+            oracle: oracle.point(),
             own_lines: last.lines.modified(),
             oracle_lines: oracle.lines.modified(),
             course: course.collect(),
@@ -107,6 +142,38 @@ pub struct VersionFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The base passes 100 tests, the oracle 200.
+    #[test]
+    fn lines_count_by_the_tests_they_gained() {
+        let version = |version, added| VersionStyle {
+            version,
+            source: String::new(),
+            style: CodeStyle::default(),
+            lines: Lines {
+                added,
+                ..Lines::default()
+            },
+            erosion: Erosion::default(),
+            problems: Vec::new(),
+        };
+        let style = EvolutionStyle {
+            tools: StyleTools::default(),
+            image: String::new(),
+            versions: vec![
+                version(CodeVersion::Base, 0),
+                version(CodeVersion::Oracle, 50),
+                version(CodeVersion::Iteration(1), 30),
+                version(CodeVersion::Iteration(2), 40),
+                version(CodeVersion::Iteration(3), 60),
+                version(CodeVersion::Iteration(9), 60),
+            ],
+        };
+        let style = style.with_tests(&crate::testing::series(&[0.2, -0.1, 0.0]));
+        let ratios = style.versions.iter().map(|v| v.erosion.lines_per_test);
+        let expect = [None, Some(0.5), Some(1.5), None, None, None];
+        assert_eq!(ratios.collect::<Vec<_>>(), expect);
+    }
 
     #[test]
     fn names_of_versions_round_trip() {

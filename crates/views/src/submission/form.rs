@@ -11,7 +11,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, HarnessConfig, Protocol};
-use swe_ci_core::handover::Handover;
+use swe_ci_core::handover::{Handover, HandoverTarget};
+use swe_ci_core::labels::Labels;
 use swe_ci_core::problems::BadConfig;
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Kind, Limits, RunConfig};
@@ -62,6 +63,7 @@ impl RunForm {
         }
         let tasks: Vec<&str> = config.tasks.iter().map(TaskId::as_str).collect();
         form.set("tasks", tasks.join("\n"));
+        form.set("needs", &config.needs);
         form
     }
 
@@ -102,10 +104,11 @@ impl RunForm {
         self.0.insert(name.to_owned(), value.to_string());
     }
 
-    /// Sets the fields of a part of a configuration, except lists; parameters of
-    /// an endpoint stay JSON.
+    /// Sets the fields of a part of a configuration, except lists and labels;
+    /// parameters of an endpoint stay JSON.
     fn set_all(&mut self, name: &str, value: &Value) {
         match value {
+            Value::Object(_) if name == "needs" => {}
             Value::Object(fields) if !name.ends_with("endpoint.parameters") => {
                 for (field, value) in fields {
                     let dot = if name.is_empty() { "" } else { "." };
@@ -169,7 +172,18 @@ impl Parser<'_> {
             },
             allow_hosted_tools: self.some_text("allow_hosted_tools").is_some(),
             handover: self.handover(),
+            needs: self.needs(),
         }
+    }
+
+    fn needs(&mut self) -> Labels {
+        self.form
+            .text("needs")
+            .parse()
+            .unwrap_or_else(|why: String| {
+                self.wrong("needs", &why);
+                Labels::default()
+            })
     }
 
     fn handover(&mut self) -> Option<Handover> {
@@ -178,9 +192,15 @@ impl Parser<'_> {
         if run.is_none() && iteration.is_some() {
             self.wrong("handover.run", "is required with an iteration");
         }
+        let name = self.form.text("handover.target");
+        let target = HandoverTarget::from_name(name);
+        if target.is_none() && !name.is_empty() {
+            self.wrong("handover.target", "is neither same nor moved");
+        }
         Some(Handover {
             run: run?,
             iteration,
+            target: target.unwrap_or_default(),
         })
     }
 
@@ -341,10 +361,12 @@ mod tests {
         full.handover = Some(Handover {
             run: "0190".into(),
             iteration: Some(3),
+            target: HandoverTarget::Moved,
         });
         full.tasks = ["a-1", "b-2"].map(|id| TaskId::new(id).unwrap()).into();
         full.budget.usd = Some(2.5);
         full.allow_hosted_tools = true;
+        full.needs = "arch=amd64, gpu=yes".parse().unwrap();
         full.mode = Mode::Rdd;
         let endpoint = full.endpoint.as_mut().unwrap();
         endpoint.key = Some("acme".into());
@@ -397,6 +419,7 @@ mod tests {
         check(&[("endpoint.protocol", "telnet")], &["endpoint.protocol"]);
         check(&[("tasks", "a, b\n../c")], &["tasks"]);
         check(&[("harness.name", "")], &["harness.name"]);
+        check(&[("needs", "gpu")], &["needs"]);
         // Replay needs no endpoint.
         check(&[("harness.name", "replay"), ("endpoint.url", "")], &[]);
         let own = [("programmer", "on"), ("programmer.harness.name", "builtin")];

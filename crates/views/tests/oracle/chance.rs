@@ -9,7 +9,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict};
 use swe_ci_core::task::SuiteCounts;
 use swe_ci_core::uncertainty::{Comparison, Interval};
-use swe_ci_views::leaderboard::{Entry, LeaderboardData, Sample, UncertaintyModel};
+use swe_ci_views::leaderboard::{Effort, Entry, LeaderboardData, Sample, UncertaintyModel};
 
 use super::book::mean;
 use super::cases::{entry, leaderboard};
@@ -88,6 +88,7 @@ fn sample(passed: u32) -> Sample {
         paper: None,
         reference: Series::count(Convention::Reference, suite, 1, &[verdict]).unwrap(),
         style: None,
+        effort: Effort::default(),
     }
 }
 

@@ -5,7 +5,7 @@ use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict, recoveries};
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::results::{Record, Recorded};
 use swe_ci_core::task::SuiteCounts;
-use swe_ci_views::leaderboard::{Entry, Sample};
+use swe_ci_views::leaderboard::{Effort, Entry, Sample};
 
 use super::book::{self, Counted};
 use super::cases::{
@@ -126,6 +126,7 @@ fn imported(task: &CountedTask, counts: &[Option<u32>], n: u32) -> Sample {
         paper: count(Convention::Paper),
         reference: count(Convention::Reference).unwrap(),
         style: None,
+        effort: Effort::default(),
     }
 }
 
@@ -163,6 +164,7 @@ fn measured(task: &TestedTask, iterations: &[TestedIteration], n: u32) -> Sample
         paper: Series::count(Convention::Paper, suite, n, &verdicts),
         reference: Series::count(Convention::Reference, suite, n, &verdicts).unwrap(),
         style: None,
+        effort: Effort::default(),
     }
 }
 

@@ -4,7 +4,7 @@ use axum::response::Response;
 use secrecy::SecretString;
 use serde::Deserialize;
 use swe_ci_engine::{Engine, Error};
-use swe_ci_views::account::AccountRole;
+use swe_ci_views::account::{AccountRole, TokenScope};
 use tower_sessions::Session;
 
 use super::submitted_form::{FieldError, Outcome, SubmittedForm, at_field, check_new_password};
@@ -25,7 +25,7 @@ enum FormAction {
     },
     MakeToken {
         name: String,
-        scope: AccountRole,
+        scope: TokenScope,
         days: String,
     },
     RevokeToken {
@@ -119,7 +119,7 @@ async fn set_password(
 async fn make_token(
     engine: &Engine,
     name: &str,
-    scope: AccountRole,
+    scope: TokenScope,
     days: &str,
 ) -> Result<SecretString, FieldError> {
     let days = days.trim().parse().ok();

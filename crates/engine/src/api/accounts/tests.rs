@@ -4,7 +4,7 @@ use secrecy::{ExposeSecret, SecretString};
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::finding::Decision;
 use swe_ci_core::run::RunConfig;
-use swe_ci_views::account::{AccountRole, Actor, Identity, Visibility};
+use swe_ci_views::account::{AccountRole, Actor, Identity, TokenScope, Visibility};
 
 use crate::{Admission, Config, Engine, PageRequest, ProvenIdentity, SessionData};
 
@@ -359,7 +359,7 @@ async fn tokens_of_the_api() {
         .make_token(" ci ", AccountRole::Reader, 300)
         .await
         .unwrap();
-    assert_eq!((&*view.name, view.scope), ("ci", AccountRole::Reader));
+    assert_eq!((&*view.name, view.scope), ("ci", TokenScope::Reader));
     assert!(text.expose_secret().starts_with("sweci_"));
     assert!(!format!("{view:?} {text:?}").contains(text.expose_secret()));
 
@@ -368,6 +368,7 @@ async fn tokens_of_the_api() {
     let expected = Identity {
         role: AccountRole::Reader,
         until: Some(view.expires_at.clone()),
+        reads_metrics: false,
         ..identity(&ada).clone()
     };
     assert_eq!(actor, Actor::Account(expected));

@@ -4,7 +4,7 @@ use secrecy::{ExposeSecret, SecretString};
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_store::NewToken;
-use swe_ci_views::account::{AccountRole, Actor, TokenView};
+use swe_ci_views::account::{AccountRole, Actor, TokenScope, TokenView};
 
 use super::{DAY, one_line, secret};
 use crate::{Engine, after};
@@ -29,7 +29,7 @@ impl Engine {
     pub async fn make_token(
         &self,
         name: &str,
-        scope: AccountRole,
+        scope: impl Into<TokenScope>,
         days: u32,
     ) -> Result<(TokenView, SecretString)> {
         let who = self.own_account()?;
@@ -39,7 +39,8 @@ impl Engine {
                 "days: {days} is not between 1 and {MOST_DAYS}"
             )));
         }
-        self.require(scope)?;
+        let scope = scope.into();
+        self.require(scope.given_by())?;
         let expires_at = after(DAY * days);
         // Otherwise a lost token could be renewed for ever.
         if let Some(until) = who.until.as_ref().filter(|u| **u < rfc3339(expires_at)) {

@@ -181,7 +181,7 @@ async fn public_lists(engine: &Engine) -> Vec<(&'static str, bool)> {
             "results_of_task",
             of_task.iter().any(|of| of.run_id == "mine"),
         ),
-        ("model", is_visible(engine.model("mine").await)),
+        ("model", is_visible(engine.model("mine", false).await)),
     ]
 }
 

@@ -21,7 +21,7 @@ use crate::{Engine, as_u32};
 
 /// Of the stored counts. Raise it when [`RunCounts`] or how they are counted
 /// changes; another method of measuring style changes it too.
-pub(super) const FORMAT: u32 = 4_000 + METHOD;
+pub(super) const FORMAT: u32 = 5_000 + METHOD;
 
 /// The counted results of a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -29,8 +29,6 @@ pub(super) struct RunCounts {
     /// The model usage of all its evolutions; absent when not counted.
     pub usage: Option<Usage>,
     pub micro_usd: Option<u64>,
-    /// What its scored evolutions took.
-    pub effort: Effort,
     /// Iterations with integrity findings.
     pub findings: u32,
     /// Tested iterations of all its evolutions, scored or not.
@@ -79,18 +77,16 @@ impl Engine {
         Ok(counts)
     }
 
-    /// What the scored evolutions of a run took. Elsewhere nobody took the time, and
+    /// What each scored evolution of a run took. Elsewhere nobody took the time, and
     /// the replay of a history is not the work of its authors.
-    async fn effort(&self, run: &LeaderboardRun) -> Result<Effort> {
-        let effort = self.store.effort_of_run(&run.run_id).await?;
-        Ok(match run.config.kind {
-            Kind::Measured => effort,
-            Kind::Human | Kind::Imported => Effort {
-                wall_ms: None,
-                agent_ms: None,
-                ..effort
-            },
-        })
+    async fn efforts(&self, run: &LeaderboardRun) -> Result<HashMap<String, Effort>> {
+        let mut efforts = self.store.efforts_of_run(&run.run_id).await?;
+        if matches!(run.config.kind, Kind::Human | Kind::Imported) {
+            for effort in efforts.values_mut() {
+                (effort.wall_ms, effort.agent_ms) = (None, None);
+            }
+        }
+        Ok(efforts)
     }
 
     async fn count_rows(&self, run: &LeaderboardRun) -> Result<RunCounts> {
@@ -99,6 +95,7 @@ impl Engine {
         let iterations = verdicts.values().map(Vec::len).sum();
         let styles = self.store.styles_of_run(run_id, METHOD).await?;
         let mut styles: HashMap<String, EvolutionStyle> = styles.into_iter().collect();
+        let efforts = self.efforts(run).await?;
         let max_iterations = run.config.plan.max_iterations;
         let mut tasks: BTreeMap<TaskId, TaskCounts> = BTreeMap::new();
         for evolution in self.store.evolutions_of_run(run_id).await? {
@@ -113,9 +110,17 @@ impl Engine {
             };
             let verdicts = verdicts.remove(&evolution.id).unwrap_or_default();
             let style = styles.remove(&evolution.id);
-            let style = style.and_then(|style| style.beside());
             match sample(&evolution, max_iterations, &verdicts).filter(|_| ending.is_scored()) {
-                Some(sample) => task.samples.push(Sample { style, ..sample }),
+                Some(sample) => {
+                    let series = sample.paper.as_ref().unwrap_or(&sample.reference);
+                    let style = style.and_then(|style| style.with_tests(series).beside());
+                    let effort = efforts.get(&evolution.id).copied().unwrap_or_default();
+                    task.samples.push(Sample {
+                        style,
+                        effort,
+                        ..sample
+                    });
+                }
                 None => task.blocked |= matches!(ending, Ending::Blocked | Ending::BudgetSpent),
             }
         }
@@ -123,7 +128,6 @@ impl Engine {
         Ok(RunCounts {
             usage: totals.usage(),
             micro_usd: totals.micro_usd(),
-            effort: self.effort(run).await?,
             findings: totals.findings,
             iterations: as_u32(iterations),
             tasks: tasks.into_values().collect(),
@@ -139,5 +143,6 @@ fn sample(evolution: &EvolutionRow, max_iterations: u32, verdicts: &[Verdict]) -
         paper: count(Convention::Paper),
         reference: count(Convention::Reference)?,
         style: None,
+        effort: Effort::default(),
     })
 }

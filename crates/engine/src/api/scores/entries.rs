@@ -204,7 +204,6 @@ impl Origins {
         CountedRun {
             usage: counts.usage,
             micro_usd: counts.micro_usd,
-            effort: counts.effort,
             findings: counts.findings,
             iterations: counts.iterations,
             tasks_total: as_u32(total),
@@ -237,7 +236,6 @@ fn entry(run: LeaderboardRun, counted: &CountedRun) -> Option<Entry> {
         finished_at: run.finished_at,
         usage: counted.usage,
         micro_usd: counted.micro_usd,
-        effort: counted.effort,
         findings: counted.findings,
         max_iterations: config.plan.max_iterations,
         tasks_total: counted.tasks_total,

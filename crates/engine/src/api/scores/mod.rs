@@ -14,8 +14,8 @@ use swe_ci_core::task::TaskId;
 use swe_ci_store::IterationRow;
 use swe_ci_views::figures::{Basis, Data, Figure, MOST_RUNS, Study};
 use swe_ci_views::leaderboard::{
-    Board, Entry, Freshness, Incomparable, LeaderboardData, Matrix, Published, Ranking,
-    RecoveryTime, Row, Scores, TaskOrder, Unseen, Versus,
+    Board, Entry, Freshness, GateReport, GateRules, Incomparable, LeaderboardData, Matrix,
+    Published, Ranking, RecoveryTime, Row, Scores, TaskOrder, Unseen, Versus,
 };
 
 use crate::Engine;
@@ -158,28 +158,7 @@ impl Engine {
         task: Option<&TaskId>,
         unseen: bool,
     ) -> Result<Versus> {
-        let invalid = |why: Incomparable| Error::Invalid(why.to_string());
-        // Checked before the database: the list may be of any length.
-        Incomparable::check(run_ids).map_err(invalid)?;
-        let mut boards: Vec<(String, Board)> = Vec::new();
-        for id in run_ids {
-            let run = self.visible_run(id).await?;
-            boards.push((run.run_id, Board::of(&run.config)));
-        }
-        let splits = boards
-            .iter()
-            .map(|(id, board)| (id.clone(), board.split.clone()));
-        Incomparable::check_splits(&splits.collect::<Vec<_>>()).map_err(invalid)?;
-        let elsewhere = boards
-            .iter()
-            .find(|(_, board)| board.handover != boards[0].1.handover);
-        if let Some((other, _)) = elsewhere {
-            return Err(invalid(Incomparable::Starts {
-                first: boards[0].0.clone(),
-                other: other.clone(),
-            }));
-        }
-        let leaderboard = self.compared(boards).await?;
+        let leaderboard = self.comparable(run_ids).await?;
         let (run_ids, task) = (run_ids.to_vec(), task.cloned());
         let comparison = blocking(move || {
             let leaderboard = match unseen {
@@ -191,8 +170,58 @@ impl Engine {
         .await?;
         comparison.map_err(|why| match why {
             Incomparable::NoSuchTask(id) => Error::not_found("shared task", id),
-            why => invalid(why),
+            why => invalid(&why),
         })
+    }
+
+    /// Whether the run `candidate` loses no more against the run `baseline` than
+    /// the rules allow.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such run, [`Error::Invalid`] with the
+    /// reason when the rules are out of range or these runs cannot be compared.
+    pub async fn gate(
+        &self,
+        baseline: &str,
+        candidate: &str,
+        rules: GateRules,
+        gamma: Gamma,
+        convention: Convention,
+    ) -> Result<GateReport> {
+        rules
+            .check()
+            .map_err(|(name, must)| Error::Invalid(format!("`{name}` must be {must}")))?;
+        let ids = [candidate.to_owned(), baseline.to_owned()];
+        let leaderboard = self.comparable(&ids).await?;
+        let [candidate, baseline] = ids;
+        let report =
+            blocking(move || Ok(leaderboard.gate(&baseline, &candidate, rules, gamma, convention)));
+        report.await?.map_err(|why| invalid(&why))
+    }
+
+    /// The data of runs that may be compared.
+    async fn comparable(&self, run_ids: &[String]) -> Result<Arc<LeaderboardData>> {
+        // Checked before the database: the list may be of any length.
+        Incomparable::check(run_ids).map_err(|why| invalid(&why))?;
+        let mut boards: Vec<(String, Board)> = Vec::new();
+        for id in run_ids {
+            let run = self.visible_run(id).await?;
+            boards.push((run.run_id, Board::of(&run.config)));
+        }
+        let splits = boards
+            .iter()
+            .map(|(id, board)| (id.clone(), board.split.clone()));
+        Incomparable::check_splits(&splits.collect::<Vec<_>>()).map_err(|why| invalid(&why))?;
+        let elsewhere = boards
+            .iter()
+            .find(|(_, board)| board.handover != boards[0].1.handover);
+        if let Some((other, _)) = elsewhere {
+            return Err(invalid(&Incomparable::Starts {
+                first: boards[0].0.clone(),
+                other: other.clone(),
+            }));
+        }
+        self.compared(boards).await
     }
 
     /// The data of runs of one split: their leaderboard, or that of the first run
@@ -284,4 +313,8 @@ impl Engine {
         }
         Ok(Some(RecoveryTime::of(&all)))
     }
+}
+
+fn invalid(why: &Incomparable) -> Error {
+    Error::Invalid(why.to_string())
 }

@@ -1,11 +1,12 @@
-//! Code style of evolutions, by Pylint and radon (the paper, section 4.4):
-//! measured when an evolution is over, in its task's image.
+//! Code style of evolutions, by Pylint and radon (the paper, section 4.4), and
+//! their erosion: measured when an evolution is over, in its task's image.
 //!
 //! Radon's result for a file depends only on its content, so each content is
 //! measured once, whichever versions have it. Pylint's result for a file
 //! depends on all the others, so each version is measured as a whole, and equal
 //! versions once.
 
+mod erosion;
 mod queries;
 mod queue;
 
@@ -19,11 +20,12 @@ use serde::de::DeserializeOwned;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::{CodeTree, Entry};
 use swe_ci_base::error::Result;
+use swe_ci_candidates::dependencies::DeclaredDependencies;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_measure::{self as measure, Radon, Source, is_source};
 use swe_ci_sandbox::host;
-use swe_ci_store::{CodeStyleRow, EvolutionRow, IterationRow, Measured, TaskRow};
-use swe_ci_views::style::{CodeVersion, EvolutionStyle, FileStyle, VersionStyle};
+use swe_ci_store::{CodeStyleRow, EvolutionRow, Measured, TaskRow};
+use swe_ci_views::style::{CodeVersion, Erosion, EvolutionStyle, FileStyle, VersionStyle};
 
 use crate::style_tools::{METHOD, StyleMeter, recipe};
 use crate::{Engine, Say, unavailable};
@@ -60,6 +62,24 @@ fn source_of(code: &CodeTree) -> anyhow::Result<Source> {
     Ok(source)
 }
 
+/// The parts of some code that the tools and the comparison of dependencies read.
+#[derive(Debug)]
+struct Code {
+    source: Source,
+    dependencies: DeclaredDependencies,
+}
+
+impl Code {
+    /// # Errors
+    /// When the source is larger than [`MAX_SOURCE`].
+    fn of(code: &CodeTree) -> anyhow::Result<Self> {
+        Ok(Self {
+            source: source_of(code)?,
+            dependencies: erosion::declared(code),
+        })
+    }
+}
+
 impl Engine {
     /// Measures a finished evolution; inside is why it has no style.
     async fn measure(&self, evolution_id: &str, say: Say<'_>) -> Result<Measured> {
@@ -73,46 +93,64 @@ impl Engine {
             .iter()
             .map(|version| (version.digest.clone(), version.source.clone()))
             .collect();
-        let measured = self.measure_sources(&task.image, sources, evolution_id, say);
-        let rows = match measured.await? {
+        let meter = self.meter(&task.image, evolution_id, say).await?;
+        let rows = match self.measure_sources(&meter, sources).await? {
             Ok(rows) => rows,
             Err(why) => return Ok(Err(why)),
         };
+        let erosion = erosion::erosion(&meter, &versions).await?;
         let base = versions.first().map(|base| base.digest.clone());
         for version in &versions {
             let key = changed_key(base.as_deref().unwrap_or_default(), &version.digest);
             self.put_json(&key, &version.changed.files).await?;
         }
-        let style_of = |version: &Version| {
-            let row = rows.get(&version.digest)?;
+        let style_of = |(version, (erosion, problems)): (&Version, erosion::VersionErosion)| {
+            let style = rows.get(&version.digest)?.style.clone();
             Some(VersionStyle {
                 version: version.version,
                 source: version.digest.clone(),
-                style: row.style.clone(),
+                erosion: Erosion {
+                    cognitive_complexity: erosion.cognitive_complexity,
+                    unused_code: erosion.unused_code,
+                    broken_names: erosion.broken_names,
+                    changed_dependencies: erosion.changed_dependencies,
+                    ..style.point().erosion
+                },
+                style,
                 lines: version.changed.lines,
+                problems,
             })
         };
         let tools = rows.values().next().map(|row| row.tools.clone());
         Ok(Ok(EvolutionStyle {
             tools: tools.unwrap_or_default(),
             image: task.image,
-            versions: versions.iter().filter_map(style_of).collect(),
+            versions: versions.iter().zip(erosion).filter_map(style_of).collect(),
         }))
     }
 
-    /// Measures sources in an image, each of them once for all; inside is why
-    /// that failed.
+    /// The tools, in an image.
+    async fn meter(&self, image: &str, what_for: &str, say: Say<'_>) -> Result<StyleMeter> {
+        let layer = self.harnesses.layer(&recipe(), say).await;
+        Ok(StyleMeter {
+            sandbox: self.sandbox(),
+            layer: layer.map_err(unavailable)?.volume,
+            image: image.to_owned(),
+            limits: self.config().style_limits,
+            what_for: what_for.to_owned(),
+        })
+    }
+
+    /// Measures sources, each of them once for all; inside is why that failed.
     async fn measure_sources(
         &self,
-        image: &str,
+        meter: &StyleMeter,
         sources: BTreeMap<String, Arc<Source>>,
-        what_for: &str,
-        say: Say<'_>,
     ) -> Result<std::result::Result<HashMap<String, CodeStyleRow>, String>> {
         let mut rows = HashMap::new();
         let mut missing = Vec::new();
         for (digest, source) in sources {
-            match self.store.code_style(METHOD, &digest, image).await? {
+            match self.store.code_style(METHOD, &digest, &meter.image).await? {
                 Some(row) => {
                     rows.insert(digest, row);
                 }
@@ -122,25 +160,13 @@ impl Engine {
         if missing.is_empty() {
             return Ok(Ok(rows));
         }
-        let layer = self.harnesses.layer(&recipe(), say).await;
-        let layer = layer.map_err(unavailable)?;
-        let sandbox = self.sandbox();
-        let limits = self.config().style_limits;
-        let meter = StyleMeter {
-            sandbox: &*sandbox,
-            layer: &layer.volume,
-            image,
-            limits,
-            what_for: what_for.to_owned(),
-        };
-        let radon = match self.radon(&meter, &rows, &missing).await? {
+        let radon = &match self.radon(meter, &rows, &missing).await? {
             Ok(radon) => radon,
             Err(why) => return Ok(Err(why)),
         };
-        let (meter, radon) = (&meter, &radon);
         let measured: Vec<CodeStyleRow> = futures::stream::iter(missing)
             .map(|(digest, source)| self.measure_one(meter, radon, digest, source))
-            .buffer_unordered(host::carries(limits))
+            .buffer_unordered(host::carries(meter.limits))
             .try_collect()
             .await?;
         rows.extend(measured.into_iter().map(|row| (row.source.clone(), row)));
@@ -151,7 +177,7 @@ impl Engine {
     /// has.
     async fn radon(
         &self,
-        meter: &StyleMeter<'_>,
+        meter: &StyleMeter,
         known: &HashMap<String, CodeStyleRow>,
         missing: &[(String, Arc<Source>)],
     ) -> Result<std::result::Result<Radon, String>> {
@@ -179,7 +205,7 @@ impl Engine {
 
     async fn measure_one(
         &self,
-        meter: &StyleMeter<'_>,
+        meter: &StyleMeter,
         radon: &Radon,
         digest: String,
         source: Arc<Source>,
@@ -191,7 +217,7 @@ impl Engine {
         let key = format!("styles/{METHOD}/{image}/{digest}.json");
         let row = CodeStyleRow {
             source: digest,
-            image: meter.image.to_owned(),
+            image: meter.image.clone(),
             tools: radon.tools.clone(),
             style,
             files: self.put_json(&key, &files).await?,
@@ -203,38 +229,34 @@ impl Engine {
     /// Base (or the code that was handed over), oracle, and each scored iteration with stored code, in order.
     async fn versions(&self, evolution: &EvolutionRow, task: &TaskRow) -> Result<Vec<Version>> {
         let base = match &evolution.start {
-            Some(start) => self.source_of_code(&start.code).await?,
-            None => self.source_of_commit(task, &task.base_sha).await?,
+            Some(start) => self.stored_code(&start.code).await?,
+            None => self.code_of_commit(task, &task.base_sha).await?,
         };
         let base = Arc::new(base);
-        let oracle = Arc::new(self.source_of_commit(task, &task.target_sha).await?);
+        let oracle = Arc::new(self.code_of_commit(task, &task.target_sha).await?);
         let mut versions = vec![
             Version::new(CodeVersion::Base, base.clone(), &base).await?,
             Version::new(CodeVersion::Oracle, oracle, &base).await?,
         ];
         for row in self.store.iterations(&evolution.id).await? {
             if !row.code.is_empty() && matches!(row.verdict, Verdict::Scored { .. }) {
-                let source = Arc::new(self.source_of_iteration(&row).await?);
+                let code = Arc::new(self.stored_code(&row.code).await?);
                 let version = CodeVersion::Iteration(row.iteration);
-                versions.push(Version::new(version, source, &base).await?);
+                versions.push(Version::new(version, code, &base).await?);
             }
         }
         Ok(versions)
     }
 
-    async fn source_of_commit(&self, task: &TaskRow, sha: &str) -> Result<Source> {
+    async fn code_of_commit(&self, task: &TaskRow, sha: &str) -> Result<Code> {
         let history = self.folders.fetched(task).await?;
         let sha = sha.to_owned();
-        Ok(blocking(move || source_of(&history.code(&sha)?)).await?)
+        Ok(blocking(move || Code::of(&history.code(&sha)?)).await?)
     }
 
-    async fn source_of_iteration(&self, row: &IterationRow) -> Result<Source> {
-        self.source_of_code(&row.code).await
-    }
-
-    async fn source_of_code(&self, key: &str) -> Result<Source> {
+    async fn stored_code(&self, key: &str) -> Result<Code> {
         let code = self.artifacts.get_code_within(key, MAX_CODE).await?;
-        Ok(blocking(move || source_of(&code)).await?)
+        Ok(blocking(move || Code::of(&code)).await?)
     }
 
     async fn put_json(&self, key: &str, value: &impl Serialize) -> Result<String> {
@@ -261,21 +283,20 @@ struct Version {
     digest: String,
     /// How it differs from the base.
     changed: measure::Changed,
+    /// Projects whose requirements differ from the base's.
+    changed_dependencies: u32,
 }
 
 impl Version {
-    async fn new(
-        version: CodeVersion,
-        source: Arc<Source>,
-        base: &Arc<Source>,
-    ) -> anyhow::Result<Self> {
+    async fn new(version: CodeVersion, code: Arc<Code>, base: &Arc<Code>) -> anyhow::Result<Self> {
         let base = base.clone();
         blocking(move || {
             Ok(Self {
                 version,
-                digest: measure::digest(&source),
-                changed: measure::changed(&base, &source)?,
-                source,
+                digest: measure::digest(&code.source),
+                changed: measure::changed(&base.source, &code.source)?,
+                changed_dependencies: erosion::changed_dependencies(&base, &code),
+                source: Arc::new(code.source.clone()),
             })
         })
         .await

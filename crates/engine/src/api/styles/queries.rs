@@ -10,14 +10,15 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::diff::Diff;
+use swe_ci_core::metrics::{Convention, Series, Verdict};
 use swe_ci_measure::{self as measure, Source, is_source};
 use swe_ci_store::{EvolutionRow, IterationRow, Measured};
 use swe_ci_views::style::{
-    CodeStyle, CodeVersion, EvolutionStyle, FileBeside, FileStyle, StyleBeside, StyleTools,
-    VersionFiles, VersionStyle, beside,
+    CodeStyle, CodeVersion, Erosion, EvolutionStyle, FileBeside, FileStyle, StyleBeside,
+    StyleTools, VersionFiles, VersionStyle, beside,
 };
 
-use super::changed_key;
+use super::{changed_key, erosion};
 use crate::style_tools::METHOD;
 use crate::{Engine, Say, as_u32};
 
@@ -32,6 +33,10 @@ const MAX_FOLDER: u64 = 512 << 20;
 pub struct FolderStyle {
     pub tools: StyleTools,
     pub style: CodeStyle,
+    /// Without the numbers that need a base.
+    pub erosion: Erosion,
+    /// Why numbers of its erosion are absent.
+    pub problems: Vec<String>,
     pub files: Vec<FileStyle>,
 }
 
@@ -42,8 +47,25 @@ impl Engine {
         &self,
         evolution_id: &str,
     ) -> Result<Option<std::result::Result<EvolutionStyle, String>>> {
-        self.visible_evolution(evolution_id).await?;
-        self.store.style(evolution_id, METHOD).await
+        let evolution = self.visible_evolution(evolution_id).await?;
+        self.style_with_tests(&evolution).await
+    }
+
+    /// The stored style, and the lines it took per test gained: tests are counted
+    /// when they are read, since they may be graded again.
+    async fn style_with_tests(&self, evolution: &EvolutionRow) -> Result<Option<Measured>> {
+        let style = match self.store.style(&evolution.id, METHOD).await? {
+            Some(Ok(style)) => style,
+            other => return Ok(other),
+        };
+        let iterations = self.store.iterations(&evolution.id).await?;
+        let verdicts: Vec<Verdict> = iterations.into_iter().map(|row| row.verdict).collect();
+        let count = |convention| Series::count(convention, evolution.counts, u32::MAX, &verdicts);
+        let series = count(Convention::Paper).or_else(|| count(Convention::Reference));
+        Ok(Some(Ok(match series {
+            Some(series) => style.with_tests(&series),
+            None => style,
+        })))
     }
 
     /// The results for each file of one version of an evolution's code, and the
@@ -57,8 +79,8 @@ impl Engine {
         evolution_id: &str,
         version: CodeVersion,
     ) -> Result<VersionFiles> {
-        self.visible_evolution(evolution_id).await?;
-        let style = self.measured(evolution_id).await?;
+        let evolution = self.visible_evolution(evolution_id).await?;
+        let style = self.measured(&evolution).await?;
         self.version_files(&style, version).await
     }
 
@@ -69,7 +91,7 @@ impl Engine {
     /// measured.
     pub async fn style_beside(&self, evolution_id: &str) -> Result<StyleBeside> {
         let evolution = self.visible_evolution(evolution_id).await?;
-        let style = self.measured(evolution_id).await?;
+        let style = self.measured(&evolution).await?;
         let Some(last) = style.last().map(|last| last.version) else {
             return Err(Error::not_found("measured iteration of", evolution_id));
         };
@@ -109,10 +131,13 @@ impl Engine {
             let is_last =
                 |row: &&IterationRow| CodeVersion::Iteration(row.iteration) == last.version;
             let row = rows.iter().find(is_last).context("it no longer exists")?;
-            let oracle = self.source_of_commit(&task, &task.target_sha).await?;
-            let own = self.source_of_iteration(row).await?;
+            let oracle = self.code_of_commit(&task, &task.target_sha).await?;
+            let own = self.stored_code(&row.code).await?;
             let paths = || files.iter().take(SHOWN).map(|file| file.path.as_str());
-            Ok((subset(&oracle, paths()), subset(&own, paths())))
+            Ok((
+                subset(&oracle.source, paths()),
+                subset(&own.source, paths()),
+            ))
         });
         let diff = self.diffs.between(ends, codes).await?;
         Ok(Diff::clone(&diff))
@@ -140,23 +165,33 @@ impl Engine {
         let source = blocking(move || read_folder(&path)).await;
         let source = source.map_err(|error| Error::Invalid(format!("{error:#}")))?;
         let id = measure::digest(&source);
-        let sources = BTreeMap::from([(id.clone(), Arc::new(source))]);
-        let name = folder.display().to_string();
-        let rows = self.measure_sources(&digest, sources, &name, say).await?;
+        let source = Arc::new(source);
+        let sources = BTreeMap::from([(id.clone(), source.clone())]);
+        let meter = self
+            .meter(&digest, &folder.display().to_string(), say)
+            .await?;
+        let rows = self.measure_sources(&meter, sources).await?;
         let mut rows = rows.map_err(Error::Invalid)?;
         let row = rows.remove(&id).context("the measured style is missing")?;
+        let (erosion, problems) = erosion::erosion_alone(&meter, source).await?;
         Ok(FolderStyle {
+            erosion: Erosion {
+                cognitive_complexity: erosion.cognitive_complexity,
+                unused_code: erosion.unused_code,
+                ..row.style.point().erosion
+            },
+            problems,
             files: self.get_json(&row.files).await?,
             tools: row.tools,
             style: row.style,
         })
     }
 
-    async fn measured(&self, evolution_id: &str) -> Result<EvolutionStyle> {
-        let style: Option<Measured> = self.store.style(evolution_id, METHOD).await?;
+    async fn measured(&self, evolution: &EvolutionRow) -> Result<EvolutionStyle> {
+        let style = self.style_with_tests(evolution).await?;
         style
             .and_then(std::result::Result::ok)
-            .ok_or_else(|| Error::not_found("code style of the evolution", evolution_id))
+            .ok_or_else(|| Error::not_found("code style of the evolution", &evolution.id))
     }
 
     async fn version_files(

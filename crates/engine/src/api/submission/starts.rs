@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::handover::{Handover, NoStart};
+use swe_ci_core::handover::{Handover, HandoverTarget, NoStart};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::{Kind, Progress, RunConfig};
 use swe_ci_core::step::{Ending, Role, StepOutcome};
 use swe_ci_core::task::{SuiteCounts, TaskId};
-use swe_ci_store::{EvolutionRow, IterationRow, NewStart, Start, Suite, TaskRow};
+use swe_ci_store::{EvolutionRow, IterationRow, MeasuredStart, NewStart, Start, Suite, TaskRow};
 use swe_ci_views::account::Visibility;
 use swe_ci_views::view::{NotHandedOver, RunSummary};
 
@@ -50,7 +50,10 @@ impl Engine {
             return Ok(None);
         }
         let earlier = self.earlier(&run.run_id).await?;
-        let tasks = self.continued(tasks, &earlier, errors).await?;
+        let tasks = match handover.target {
+            HandoverTarget::Same => self.continued(tasks, &earlier, errors).await?,
+            HandoverTarget::Moved => followed(tasks, &earlier, errors),
+        };
         check_iteration(handover, &tasks, errors);
         let mut found = Starts::default();
         for (task, evolutions) in tasks {
@@ -161,15 +164,34 @@ impl Engine {
         let Some((row, passed)) = scored.next_back() else {
             return Ok(Err(NoStart::NothingScored));
         };
-        let tests = self.store.suite(&evolution.suite).await?.tests;
-        if row.outcomes.passed() >= tests.len() {
-            return Ok(Err(NoStart::SolvedAtStart));
-        }
-        let steps = self.store.steps(&evolution.id).await?;
-        let tested = steps.into_iter().rfind(|step| {
-            let scored = matches!(step.outcome, StepOutcome::Scored { .. });
-            step.role == Role::Test && step.iteration == row.iteration && scored
-        });
+        let measured = match handover.target {
+            // The tests of the later target are others.
+            HandoverTarget::Moved => None,
+            HandoverTarget::Same => {
+                let tests = self.store.suite(&evolution.suite).await?.tests;
+                if row.outcomes.passed() >= tests.len() {
+                    return Ok(Err(NoStart::SolvedAtStart));
+                }
+                let steps = self.store.steps(&evolution.id).await?;
+                let tested = steps.into_iter().rfind(|step| {
+                    let scored = matches!(step.outcome, StepOutcome::Scored { .. });
+                    step.role == Role::Test && step.iteration == row.iteration && scored
+                });
+                Some(MeasuredStart {
+                    suite: Suite {
+                        counts: SuiteCounts {
+                            base_in_target: row.outcomes.passed(),
+                            target: tests.len(),
+                            base_passed: passed,
+                            counts_only: false,
+                        },
+                        base_outcomes: row.outcomes.clone(),
+                        tests,
+                    },
+                    report: tested.and_then(|step| step.product),
+                })
+            }
+        };
         Ok(Ok(NewStart {
             task: task.clone(),
             sample,
@@ -179,17 +201,7 @@ impl Engine {
                 iteration: row.iteration,
                 code: row.code.clone(),
             },
-            suite: Suite {
-                counts: SuiteCounts {
-                    base_in_target: row.outcomes.passed(),
-                    target: tests.len(),
-                    base_passed: passed,
-                    counts_only: false,
-                },
-                base_outcomes: row.outcomes.clone(),
-                tests,
-            },
-            report: tested.and_then(|step| step.product),
+            measured,
         }))
     }
 }
@@ -198,6 +210,37 @@ impl Engine {
 pub(in crate::api) struct Earlier {
     pub evolution: EvolutionRow,
     pub iterations: Vec<IterationRow>,
+}
+
+/// The tasks with the earlier evolutions of the task that ends where they begin;
+/// reports those without.
+fn followed<'a>(
+    tasks: &'a [TaskRow],
+    earlier: &'a BTreeMap<TaskId, Vec<Earlier>>,
+    errors: &mut ValidationErrors,
+) -> Vec<(&'a TaskRow, &'a [Earlier])> {
+    let by_target: BTreeMap<&str, &[Earlier]> = earlier
+        .values()
+        .filter_map(|evolutions| {
+            let pinned = evolutions.first()?.evolution.pinned.as_ref()?;
+            Some((pinned.target_sha.as_str(), evolutions.as_slice()))
+        })
+        .collect();
+    let (mut followed, mut lacking) = (Vec::new(), Vec::new());
+    for task in tasks {
+        match by_target.get(task.base_sha.as_str()) {
+            Some(evolutions) => followed.push((task, *evolutions)),
+            None => lacking.push(task.id.as_str()),
+        }
+    }
+    if !lacking.is_empty() {
+        let lacking = lacking.join("`, `");
+        let problem = format!(
+            "no task of the run that is handed over ends where `{lacking}` begins; name only tasks whose base is a target of that run"
+        );
+        errors.add("tasks", problem);
+    }
+    followed
 }
 
 /// Why a run cannot be handed over, and what to do about it.
@@ -216,21 +259,16 @@ fn unfit(
             "`{run_id}` was made elsewhere and its code is not here; choose a run that this site carried out"
         ));
     }
-    if let Some(before) = &run.config.handover {
-        return Some(format!(
-            "`{run_id}` itself goes on with the code of `{}`; choose a run that started from the base of its tasks",
-            before.run
-        ));
-    }
     if *progress != Progress::Finished {
         return Some(format!(
             "`{run_id}` is {}; hand over a finished run",
             progress.name()
         ));
     }
-    if *own_split != config.split {
+    let moves = (config.handover.as_ref()).is_some_and(|it| it.target == HandoverTarget::Moved);
+    if *own_split != config.split && !moves {
         return Some(format!(
-            "`{run_id}` is over the split `{own_split}`, and this run over `{}`; choose the same split",
+            "`{run_id}` is over the split `{own_split}`, and this run over `{}`; choose the same split, or a moved target",
             config.split
         ));
     }

@@ -7,7 +7,10 @@ use super::*;
 /// The coloured tokens in the hunks between two versions, as `k:def`.
 fn coloured(path: &str, old: &str, new: &str) -> (String, Vec<String>) {
     let hunks = TextDiff::from_lines(old, new).unified_diff().to_string();
-    let tokens = tokens(path, old, new, &hunks);
+    let tokens = match is_coloured(path, old, new) {
+        true => tokens(old, new, &hunks),
+        false => Vec::new(),
+    };
     let word = |word: &Coloured| {
         let text = &hunks[word.from as usize..word.to as usize];
         format!("{}:{text}", &word.token.name()[..1])
@@ -146,7 +149,7 @@ fn files_that_are_not_python() {
     assert!(coloured("py", "", "def f(): pass\n").1.is_empty());
     // Hunks of another file.
     let hunks = "@@ -1 +1 @@\n-def g(): pass\n+def f(): pass\n";
-    let found = |old: &str, hunks: &str| tokens("a.py", old, "def f(): pass\n", hunks);
+    let found = |old: &str, hunks: &str| tokens(old, "def f(): pass\n", hunks);
     assert_eq!(found("def g(): pass\n", hunks).len(), 6);
     assert!(found("def h(): pass\n", hunks).is_empty());
     for hunks in [

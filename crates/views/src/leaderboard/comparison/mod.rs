@@ -10,7 +10,9 @@ pub use refusal::Incomparable;
 pub(super) use refusal::MAX_RUNS;
 pub use shared_tasks::{SharedResult, SharedTask};
 
-use super::{Entry, LeaderboardData, MonthScore, Row, Samples, StyleRates, UncertaintyModel};
+use super::{
+    Entry, LeaderboardData, MonthScore, Row, Samples, StyleIntervals, StyleRates, UncertaintyModel,
+};
 use shared_tasks::shared_tasks;
 use style::style;
 use swe_ci_core::metrics::{Convention, Gamma, Series};
@@ -38,6 +40,9 @@ pub struct Versus {
     /// solved and measured in all runs; empty without such tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub style: Vec<StyleRates>,
+    /// Their 95 % intervals, in the same order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub style_intervals: Vec<StyleIntervals>,
     /// The samples of each run, over all its tasks.
     pub samples: Vec<Samples>,
     /// The scores of each run by the month of its tasks, over all of them.
@@ -115,13 +120,16 @@ impl LeaderboardData {
         rows.retain(|row| position(row).is_some());
         rows.sort_by_key(position);
         let courses = task.map(|task| task_courses(&entries, &tasks, task, convention));
+        let style = style(&model, &entries, convention).into_iter();
+        let (style, style_intervals) = style.unzip();
         Ok(Versus {
             split: self.split.clone(),
             convention,
             gamma,
             runs: rows,
             left_out: left_out.collect(),
-            style: style(&entries, convention),
+            style,
+            style_intervals,
             samples: entries
                 .iter()
                 .filter_map(|entry| model.samples(entry, gamma, convention))
@@ -136,7 +144,7 @@ impl LeaderboardData {
         })
     }
 
-    fn scored_entries(
+    pub(in crate::leaderboard) fn scored_entries(
         &self,
         run_ids: &[String],
         convention: Convention,

@@ -38,6 +38,8 @@ pub struct MatrixRun {
     pub kind: Kind,
     /// EvoScore over all its scored tasks, as on the leaderboard.
     pub evoscore: f64,
+    /// Zero-regression resolution over all its scored tasks, 0 to 1.
+    pub zrr: f64,
     /// The reason for its empty cells, if any.
     pub absence: Absence,
 }
@@ -68,6 +70,8 @@ pub struct MatrixTask {
     pub models: u32,
     /// Number of models that solved it in every sample.
     pub solved_by: u32,
+    /// Number of models that solved it in every sample without any regression.
+    pub zrr_by: u32,
     /// A cell for each run; null without a score.
     pub cells: Vec<Option<MatrixCell>>,
 }
@@ -81,6 +85,8 @@ pub struct MatrixCell {
     pub solved: f64,
     /// Share of the samples without any regression, 0 to 1.
     pub zero_regression: f64,
+    /// Share of the samples that are solved without any regression, 0 to 1.
+    pub zrr: f64,
     pub samples: u32,
 }
 
@@ -106,6 +112,7 @@ impl LeaderboardData {
                     evoscore: score.evoscore,
                     solved: score.solved,
                     zero_regression: score.zero_regression,
+                    zrr: score.zrr,
                     samples: count(task.samples.len()),
                 });
             }
@@ -149,6 +156,7 @@ fn column(row: &Row, entry: &Entry) -> MatrixRun {
         provider: row.provider.clone(),
         kind: row.kind,
         evoscore: row.evoscore,
+        zrr: row.zrr,
         absence,
     }
 }
@@ -162,6 +170,7 @@ impl MatrixTask {
             spread: None,
             models: 0,
             solved_by: 0,
+            zrr_by: 0,
             cells: vec![None; columns],
         }
     }
@@ -177,6 +186,7 @@ impl MatrixTask {
             spread: low.zip(high).map(|(low, high)| high - low),
             models: count(cells.len()),
             solved_by: count(cells.iter().filter(|cell| cell.solved >= 1.0).count()),
+            zrr_by: count(cells.iter().filter(|cell| cell.zrr >= 1.0).count()),
             ..self
         }
     }
@@ -205,6 +215,7 @@ impl Matrix {
                 value(|c| c.evoscore.to_string()),
                 value(|c| c.solved.to_string()),
                 value(|c| c.zero_regression.to_string()),
+                value(|c| c.zrr.to_string()),
                 value(|c| c.samples.to_string()),
                 absence.to_owned(),
             ]
@@ -218,7 +229,7 @@ impl Matrix {
 }
 
 const HEADS: &str = "split,gamma,convention,task_id,repo,run_id,model,kind,\
-    evoscore,solved,zero_regression,samples,absence";
+    evoscore,solved,zero_regression,zrr,samples,absence";
 
 #[cfg(test)]
 mod tests {
@@ -262,6 +273,8 @@ mod tests {
         check("-spread", ["task-0", "task-1", "task-2"]);
         check("solved", ["task-1", "task-2", "task-0"]);
         check("-solved", ["task-0", "task-1", "task-2"]);
+        check("zrr", ["task-1", "task-2", "task-0"]);
+        check("-zrr", ["task-0", "task-1", "task-2"]);
         check("task", ["task-0", "task-1", "task-2"]);
         check("-task", ["task-2", "task-1", "task-0"]);
         assert_eq!(TaskOrder::default().to_string(), "mean");
@@ -321,11 +334,35 @@ mod tests {
             evoscore: 0.5,
             solved: 0.5,
             zero_regression: 1.0,
+            zrr: 0.5,
             samples: 2,
         };
         assert_eq!(result.rows[0].cells, [Some(cell)]);
         // Solved in one of two samples is not solved.
-        assert_eq!(result.rows[0].solved_by, 0);
+        assert_eq!((result.rows[0].solved_by, result.rows[0].zrr_by), (0, 0));
+        assert!((result.columns[0].zrr - 0.5).abs() < 1e-12);
+    }
+
+    /// `b` solves the first task after a loss, the second without one; `a` solves
+    /// none.
+    #[test]
+    fn resolved_without_a_regression() {
+        let a = entry("a", &[("x", &[&[0.5, 0.4]]), ("y", &[&[0.5]])]);
+        let b = entry("b", &[("x", &[&[0.5, 0.4, 1.0]]), ("y", &[&[1.0]])]);
+        let result = matrix(&leaderboard(vec![a, b]), "task");
+        let by: Vec<(u32, u32)> = result
+            .rows
+            .iter()
+            .map(|t| (t.solved_by, t.zrr_by))
+            .collect();
+        assert_eq!(by, [(1, 0), (1, 1)]);
+        let of_runs: Vec<f64> = result.columns.iter().map(|run| run.zrr).collect();
+        assert_eq!(of_runs, [0.5, 0.0]);
+        let cells = &result.rows[0].cells;
+        assert_eq!(
+            cells[0].map(|cell| (cell.solved, cell.zrr)),
+            Some((1.0, 0.0))
+        );
     }
 
     #[test]
@@ -334,7 +371,7 @@ mod tests {
         let lines: Vec<&str> = csv.split_terminator("\r\n").collect();
         assert_eq!(lines.len(), 10);
         assert!(lines[0].starts_with("split,gamma,convention,task_id,"));
-        assert_eq!(lines[2], "s,1,paper,task-2,z,run-a,a,measured,0.4,0,1,1,");
-        assert_eq!(lines[3], "s,1,paper,task-2,z,run-b,b,measured,,,,,no_part");
+        assert_eq!(lines[2], "s,1,paper,task-2,z,run-a,a,measured,0.4,0,1,0,1,");
+        assert_eq!(lines[3], "s,1,paper,task-2,z,run-b,b,measured,,,,,,no_part");
     }
 }

@@ -15,6 +15,7 @@ swe_ci_core::named! {
         Mean = "mean",
         Spread = "spread",
         Solved = "solved",
+        Zrr = "zrr",
         Task = "task",
     }
 }
@@ -54,6 +55,7 @@ impl TaskOrder {
             TaskKey::Mean => missing_last(a.mean, b.mean, numbers),
             TaskKey::Spread => missing_last(a.spread, b.spread, numbers),
             TaskKey::Solved => self.directed(a.solved_by.cmp(&b.solved_by)),
+            TaskKey::Zrr => self.directed(a.zrr_by.cmp(&b.zrr_by)),
             TaskKey::Task => self.directed(a.task_id.cmp(&b.task_id)),
         };
         order.then_with(|| a.task_id.cmp(&b.task_id))

@@ -32,7 +32,8 @@ use super::{EvolveOutcome, Evolver, Interrupts, step_row};
 use crate::events::Events;
 use crate::harness::{Harnesses, Layers};
 use crate::provider_keys::Keys;
-use crate::worker_slots::{self, WorkSignals};
+
+mod slots;
 
 const WORKER: &str = "w/1";
 
@@ -553,31 +554,6 @@ async fn an_evolution_that_cannot_begin_blocks_in_the_end() {
     assert_eq!(fixture.outcomes().await, [StepOutcome::InfraFailed]);
     let reason = fixture.reason().await;
     assert!(reason.contains("is not a git checkout"), "{reason}");
-}
-
-/// The worker goes on, and the attempt counts: a process that died would claim
-/// the same evolution again.
-#[tokio::test]
-async fn a_panic_blocks_its_evolution_and_nothing_else() {
-    let fixture = Fixture::new(|_, _, _| panic!("an index is out of bounds"), 1).await;
-    let (store, id) = (&fixture.evolver.store, &fixture.claim.evolution_id);
-    assert!(store.release_claim(id, WORKER).await.unwrap());
-    let signals = WorkSignals::default();
-    let ended = async {
-        while store.evolution(id).await.unwrap().ending.is_none() {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-        signals.drain.cancel();
-    };
-    tokio::join!(
-        worker_slots::work(&fixture.evolver, "w", 1, &signals),
-        ended
-    );
-    assert_eq!(fixture.outcomes().await, [StepOutcome::InfraFailed]);
-    let evolution = store.evolution(id).await.unwrap();
-    assert_eq!(evolution.ending, Some(Ending::Blocked));
-    let reason = evolution.reason.unwrap();
-    assert!(reason.contains("an index is out of bounds"), "{reason}");
 }
 
 /// Even while its task cannot be read.

@@ -1,6 +1,10 @@
 //! The built site: a folder with `hash.txt`, `pkg/HASH/` (the browser's program
 //! and styles, with `.br` and `.gz` variants) and other files (icons, fonts).
-//! `hash.txt` names the current HASH.
+//! `hash.txt` names the current HASH. A program of the feature `embedded-site`
+//! carries the folder.
+
+#[cfg(any(test, feature = "embedded-site"))]
+mod embedded;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -33,13 +37,24 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
-/// The folder of the built site. A first build serves pages before their scripts
-/// are built: the server then looks for them until they are there. Cheap to clone.
+/// The built site. A first build serves pages before their scripts are built: the
+/// server then looks for them until they are there. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Site {
-    files: ServeDir,
-    root: PathBuf,
+    files: Files,
     built: Arc<RwLock<Built>>,
+}
+
+/// Where the files of the site are.
+#[derive(Debug, Clone)]
+enum Files {
+    Folder {
+        root: PathBuf,
+        serve: Box<ServeDir>,
+    },
+    /// In this program.
+    #[cfg(any(test, feature = "embedded-site"))]
+    Embedded(embedded::Find),
 }
 
 /// One build of the site.
@@ -67,16 +82,28 @@ impl Site {
             problem,
         };
         let root = folder.canonicalize().map_err(|e| error(e.to_string()))?;
-        let built = Built::read(&root).map_err(error)?;
-        let files = ServeDir::new(&root)
+        let serve = ServeDir::new(&root)
             .append_index_html_on_directories(false)
             .precompressed_br()
             .precompressed_gzip();
-        Ok(Self {
-            files,
-            root,
-            built: Arc::new(RwLock::new(built)),
-        })
+        let serve = Box::new(serve);
+        Self::of(Files::Folder { root, serve }).map_err(error)
+    }
+
+    /// The site that this program carries, if it was built with one.
+    pub fn embedded() -> Option<Self> {
+        #[cfg(feature = "embedded-site")]
+        let site = Self::of(Files::Embedded(embedded::find)).ok();
+        #[cfg(not(feature = "embedded-site"))]
+        let site = None;
+        site
+    }
+
+    /// # Errors
+    /// The missing part, in words.
+    fn of(files: Files) -> Result<Self, String> {
+        let built = Arc::new(RwLock::new(Built::read(&files)?));
+        Ok(Self { files, built })
     }
 
     /// Where leptos finds the build.
@@ -104,7 +131,7 @@ impl Site {
         drop(built);
         let mut built = self.built.write().unwrap_or_else(PoisonError::into_inner);
         built.looked = Instant::now();
-        if let Ok(now) = Built::read(&self.root) {
+        if let Ok(now) = Built::read(&self.files) {
             *built = now;
         }
         built.clone()
@@ -112,8 +139,7 @@ impl Site {
 
     /// The file at the request's path, if there is one.
     pub(crate) async fn file(&self, request: &Parts) -> Option<Response> {
-        let file_request = Request::from_parts(request.clone(), Body::empty());
-        let Ok(served) = self.files.clone().oneshot(file_request).await;
+        let served = self.files.serve(request).await;
         let mut response = match served.status() {
             StatusCode::NOT_FOUND => return None,
             StatusCode::METHOD_NOT_ALLOWED => {
@@ -122,7 +148,7 @@ impl Site {
                 let allow = allow.map(|methods| [(header::ALLOW, methods)]);
                 return Some((allow, problem).into_response());
             }
-            _ => served.into_response(),
+            _ => served,
         };
         let hashed = is_hashed(request.uri.path());
         let cache = if hashed { FOREVER } else { FOR_AN_HOUR };
@@ -134,20 +160,53 @@ impl Site {
     }
 }
 
+impl Files {
+    async fn serve(&self, request: &Parts) -> Response {
+        match self {
+            Self::Folder { serve, .. } => {
+                let request = Request::from_parts(request.clone(), Body::empty());
+                let Ok(served) = serve.clone().oneshot(request).await;
+                served.into_response()
+            }
+            #[cfg(any(test, feature = "embedded-site"))]
+            Self::Embedded(find) => embedded::response(*find, request),
+        }
+    }
+
+    fn has(&self, path: &str) -> bool {
+        match self {
+            Self::Folder { root, .. } => root.join(path).is_file(),
+            #[cfg(any(test, feature = "embedded-site"))]
+            Self::Embedded(find) => find(path).is_some(),
+        }
+    }
+
+    fn read(&self, path: &str) -> std::io::Result<String> {
+        match self {
+            Self::Folder { root, .. } => std::fs::read_to_string(root.join(path)),
+            #[cfg(any(test, feature = "embedded-site"))]
+            Self::Embedded(find) => {
+                let content = find(path).ok_or(std::io::ErrorKind::NotFound)?;
+                Ok(String::from_utf8_lossy(&content).into_owned())
+            }
+        }
+    }
+}
+
 impl Built {
     /// # Errors
     /// The missing part, in words.
-    fn read(root: &Path) -> Result<Self, String> {
-        let hash = std::fs::read_to_string(root.join("hash.txt"))
+    fn read(files: &Files) -> Result<Self, String> {
+        let hash = files
+            .read("hash.txt")
             .map_err(|e| format!("hash.txt cannot be read: {e}"))?;
         let pkg = format!("pkg/{}", hash.trim());
-        let is_built = |file: &str| root.join(&pkg).join(file).is_file();
+        let is_built = |file: &str| files.has(&format!("{pkg}/{file}"));
         if !is_built(STYLES) {
             return Err(format!("{pkg}/{STYLES} is missing"));
         }
         let leptos = LeptosOptions::builder()
             .output_name(OUTPUT_NAME)
-            .site_root(root.to_string_lossy().into_owned())
             .site_pkg_dir(pkg.as_str())
             .env(Env::PROD)
             .build();
@@ -203,6 +262,28 @@ mod tests {
         site.built.write().unwrap().looked = earlier;
         assert!(site.has_scripts());
         assert_eq!(&*site.leptos().site_pkg_dir, "pkg/abcdef01");
+    }
+
+    #[tokio::test]
+    async fn an_embedded_site_is_served_as_a_folder_is() {
+        let find: embedded::Find = |path| {
+            let content: &[u8] = match path {
+                "hash.txt" => b"abcdef01\n",
+                "pkg/abcdef01/swe-ci.css" => b"body{}",
+                _ => return None,
+            };
+            Some(content.into())
+        };
+        let site = Site::of(Files::Embedded(find)).unwrap();
+        assert!(!site.has_scripts());
+        let file = async |path: &str| {
+            let request = Request::get(path).body(()).unwrap();
+            site.file(&request.into_parts().0).await
+        };
+        let styles = file("/pkg/abcdef01/swe-ci.css").await.unwrap();
+        assert_eq!(styles.headers()[header::CACHE_CONTROL], FOREVER);
+        assert_eq!(styles.headers()[header::VARY], "accept-encoding");
+        assert!(file("/pkg/abcdef01/swe-ci.js").await.is_none());
     }
 
     #[test]
