@@ -183,8 +183,13 @@ impl Browser {
             .unwrap()
     }
 
+    /// Opens a page and waits until it has been read whole: after the script
+    /// of the page before has changed the address, or with scripts switched
+    /// off, the driver comes back sooner.
     pub async fn go(&self, url: &str) {
         self.page.goto(url).await.unwrap();
+        let whole = "return document.readyState === 'complete'";
+        self.until("the page is read whole", whole).await;
     }
 
     /// Waits until the page has been taken over by its script.
