@@ -17,6 +17,8 @@ use object_store::prefix::PrefixStore;
 use object_store::{
     GetResult, GetResultPayload, ObjectStore, ObjectStoreExt, PutPayload, RetryConfig,
 };
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::retry::{Backoff, Retries};
 use tokio::io::AsyncWriteExt;
@@ -36,9 +38,29 @@ const READS: Retries = Retries {
     tries: 5,
 };
 
+/// Packed bytes of a bucket's artifacts that a process keeps in memory: pages
+/// and the steps of an evolution read the same code several times.
+const KEPT_BYTES: u64 = 128 << 20;
+/// About how many artifacts that is.
+const KEPT: usize = 2_000;
+/// Larger ones are not kept: one would take the place of hundreds.
+const MAX_KEPT: usize = 8 << 20;
+
 #[derive(Debug, Clone)]
 pub struct Artifacts {
     store: Arc<dyn ObjectStore>,
+    /// What was read and written last, by name; none for a folder, which the
+    /// operating system keeps in memory itself.
+    kept: Option<Arc<Cache<String, Bytes, Size>>>,
+}
+
+#[derive(Debug, Clone)]
+struct Size;
+
+impl Weighter<String, Bytes> for Size {
+    fn weight(&self, key: &String, packed: &Bytes) -> u64 {
+        (key.len() + packed.len()) as u64
+    }
 }
 
 impl Artifacts {
@@ -52,6 +74,7 @@ impl Artifacts {
         // cut as the row does.
         Ok(Self {
             store: Arc::new(store.with_fsync(true)),
+            kept: None,
         })
     }
 
@@ -96,7 +119,15 @@ impl Artifacts {
             "" => Arc::new(s3),
             prefix => Arc::new(PrefixStore::new(s3, prefix)),
         };
-        Ok(Self { store })
+        Ok(Self::remembering(store))
+    }
+
+    fn remembering(store: Arc<dyn ObjectStore>) -> Self {
+        let kept = Cache::with_weighter(KEPT, KEPT_BYTES, Size);
+        Self {
+            store,
+            kept: Some(Arc::new(kept)),
+        }
     }
 
     /// Whether there is an artifact of this name.
@@ -142,11 +173,29 @@ impl Artifacts {
 
     #[tracing::instrument(name = "write an artifact", level = "debug", skip_all)]
     async fn put_packed(&self, key: String, packed: Vec<u8>) -> anyhow::Result<String> {
+        let packed = Bytes::from(packed);
         self.store
-            .put(&key.as_str().into(), PutPayload::from(packed))
+            .put(&key.as_str().into(), PutPayload::from(packed.clone()))
             .await
             .with_context(|| format!("cannot keep the artifact {key}; is the disk full?"))?;
+        self.remember(&key, &packed);
         Ok(key)
+    }
+
+    /// An artifact is never changed, only replaced when it is damaged.
+    fn remember(&self, key: &str, packed: &Bytes) {
+        if let Some(kept) = &self.kept
+            && packed.len() <= MAX_KEPT
+        {
+            kept.insert(key.to_owned(), packed.clone());
+        }
+    }
+
+    /// Another process may replace a damaged artifact.
+    fn forget(&self, key: &str) {
+        if let Some(kept) = &self.kept {
+            kept.remove(key);
+        }
     }
 
     pub async fn get(&self, key: &str) -> anyhow::Result<Vec<u8>> {
@@ -181,6 +230,9 @@ impl Artifacts {
     }
 
     async fn packed(&self, key: &str) -> anyhow::Result<Bytes> {
+        if let Some(packed) = self.kept.as_ref().and_then(|kept| kept.get(key)) {
+            return Ok(packed);
+        }
         let mut tries = Backoff::new(READS, 0);
         loop {
             let packed = async { self.store.get(&key.into()).await?.bytes().await };
@@ -189,7 +241,11 @@ impl Artifacts {
                     Some(delay) => tokio::time::sleep(delay).await,
                     None => return Err(unread(key, error)),
                 },
-                read => return read.map_err(|error| unread(key, error)),
+                read => {
+                    let packed = read.map_err(|error| unread(key, error))?;
+                    self.remember(key, &packed);
+                    return Ok(packed);
+                }
             }
         }
     }
@@ -198,7 +254,7 @@ impl Artifacts {
     pub async fn get_within(&self, key: &str, max_bytes: u64) -> anyhow::Result<Vec<u8>> {
         let packed = self.packed(key).await?;
         let name = key.to_owned();
-        tokio::task::spawn_blocking(move || {
+        let unpacked = tokio::task::spawn_blocking(move || {
             let mut bytes = Vec::new();
             let mut reader = zstd::Decoder::new(packed.as_ref())?.take(max_bytes + 1);
             reader.read_to_end(&mut bytes)?;
@@ -209,8 +265,11 @@ impl Artifacts {
             );
             anyhow::Ok(bytes)
         })
-        .await?
-        .with_context(|| format!("the artifact {name} is damaged or too large"))
+        .await?;
+        if unpacked.is_err() {
+            self.forget(key);
+        }
+        unpacked.with_context(|| format!("the artifact {name} is damaged or too large"))
     }
 
     /// Stores code under its digest; equal code is stored once. An artifact
@@ -257,7 +316,11 @@ impl Artifacts {
             );
             Ok(code)
         };
-        tokio::task::spawn_blocking(read).await?
+        let code = tokio::task::spawn_blocking(read).await?;
+        if code.is_err() {
+            self.forget(key);
+        }
+        code
     }
 }
 
@@ -318,6 +381,38 @@ mod tests {
             assert_eq!(artifacts.put_code(&code).await.unwrap(), key);
             assert_eq!(artifacts.get_code(&key).await.unwrap(), *code);
         }
+    }
+
+    /// What a bucket holds is fetched once, unless it is damaged.
+    #[tokio::test]
+    async fn artifacts_of_a_bucket_are_kept_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let local = LocalFileSystem::new_with_prefix(folder.path()).unwrap();
+        let artifacts = Artifacts::remembering(Arc::new(local));
+        let file = |key: &str| folder.path().join(key);
+
+        let key = artifacts.put("report", b"{}".to_vec()).await.unwrap();
+        std::fs::remove_file(file(&key)).unwrap();
+        assert_eq!(artifacts.get(&key).await.unwrap(), b"{}");
+
+        let other = zstd::encode_all(&b"from elsewhere"[..], 1).unwrap();
+        std::fs::write(file("other.zst"), &other).unwrap();
+        assert_eq!(artifacts.get("other.zst").await.unwrap(), b"from elsewhere");
+        std::fs::remove_file(file("other.zst")).unwrap();
+        assert_eq!(artifacts.get("other.zst").await.unwrap(), b"from elsewhere");
+
+        std::fs::write(file("torn.zst"), &other[..other.len() / 2]).unwrap();
+        artifacts.get("torn.zst").await.unwrap_err();
+        std::fs::write(file("torn.zst"), &other).unwrap();
+        assert_eq!(artifacts.get("torn.zst").await.unwrap(), b"from elsewhere");
+
+        // The largest take no place.
+        let large: Vec<u8> = (0..MAX_KEPT as u64 / 4)
+            .flat_map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes())
+            .collect();
+        let key = artifacts.put("large", large).await.unwrap();
+        std::fs::remove_file(file(&key)).unwrap();
+        artifacts.get(&key).await.unwrap_err();
     }
 
     #[tokio::test]
