@@ -13,12 +13,13 @@ pub fn WorkNote(
     /// Its name, such as "Verification".
     what: &'static str,
 ) -> impl IntoView {
-    let poll = work.is_working().then(|| view! { <Poll seconds=SECONDS/> });
+    let poll = work.is_active().then(|| view! { <Poll seconds=SECONDS/> });
     let progress = match work.progress.is_empty() {
         true => String::new(),
         false => format!(": {}", work.progress),
     };
     let (tone, says) = match work.state {
+        WorkState::Queued => (None, format!("{what} waits for a worker")),
         WorkState::Working => (None, format!("{what} at work{progress}")),
         WorkState::Done { result } => (Some("good"), format!("{what} done: {result}")),
         WorkState::Failed { reason } => (Some("bad"), format!("{what} failed: {reason}")),

@@ -95,7 +95,7 @@ fn CleanUp(
     plan: Option<Result<EvictionPlan, AppError>>,
     eviction: Option<BackgroundWork>,
 ) -> impl IntoView {
-    let working = eviction.as_ref().is_some_and(BackgroundWork::is_working);
+    let working = eviction.as_ref().is_some_and(BackgroundWork::is_active);
     let typed = keep.clone().unwrap_or_else(|| KEEP.to_owned());
     let planned = match plan {
         None => EitherOf3::A(()),

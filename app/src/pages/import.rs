@@ -42,7 +42,7 @@ struct Found {
 
 async fn found(wanted: Option<Wanted>) -> Result<Found, AppError> {
     let engine = crate::error::engine()?;
-    let work = engine.import_work()?;
+    let work = engine.import_work().await?;
     let room = match &wanted {
         None => None,
         Some(Wanted { from, split }) => {
@@ -75,7 +75,7 @@ pub fn ImportPage() -> impl IntoView {
 #[component]
 fn Import(found: Found) -> impl IntoView {
     let Found { wanted, room, work } = found;
-    let working = work.as_ref().is_some_and(BackgroundWork::is_working);
+    let working = work.as_ref().is_some_and(BackgroundWork::is_active);
     let Wanted { from, split } = wanted.unwrap_or_else(|| Wanted {
         from: OFFICIAL.0.to_owned(),
         split: OFFICIAL.1.to_owned(),

@@ -1,186 +1,173 @@
-//! Work that a request starts and that goes on after the response. Its state is
-//! in memory: after a restart nothing of it is left, and it can be started
-//! again.
+//! Work that a page starts and that a worker carries out. A row says what is to
+//! be done, for whom, and how far it is; workers take turns. If one dies, whose
+//! turn is next begins its work again.
 
-use std::collections::HashMap;
-use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use swe_ci_base::clock::{now_ms, rfc3339};
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
 use swe_ci_base::error::{Error, Result};
-use swe_ci_views::account::Actor;
-use swe_ci_views::background::{BackgroundWork, WorkState};
+use swe_ci_base::panics::catch_panic;
+use swe_ci_store::BegunWork;
+use swe_ci_views::background::{BackgroundWork, WorkKind};
+use swe_ci_views::judge::JudgePlan;
+use tokio_util::sync::CancellationToken;
 
-/// The object of some work; each is worked on once at a time.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Subject {
-    /// A run, by its id: its tests run again.
-    Verification(String),
-    /// A run, by its id: a model judges its iterations.
-    Judge(String),
-    /// Cached images and layers are evicted.
-    Eviction,
-    /// A split of a dataset is imported.
-    Import,
+use crate::Engine;
+
+/// How often the worker whose turn it is looks for work.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// The pause after a failure that is no work's.
+const RETRY_DELAY: Duration = Duration::from_secs(10);
+/// How often it tells how far the work is.
+const NEWS_INTERVAL: Duration = Duration::from_secs(1);
+/// Work that ended as many processes is not begun again.
+const MAX_TRIES: u32 = 3;
+
+/// What is to be done, as its row keeps it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "work", rename_all = "snake_case")]
+pub enum Work {
+    /// A run is verified; of many iterations only `most`.
+    Verification { run: String, most: Option<u32> },
+    /// A model judges a run.
+    Judge { run: String, plan: Box<JudgePlan> },
+    /// A split is imported from a dataset on the hub.
+    Import { from: String, split: String },
 }
 
-/// All work of this process, cheap to clone. Of ended work it has the last.
-#[derive(Debug, Clone, Default)]
-pub struct Background {
-    works: Arc<Mutex<HashMap<Subject, BackgroundWork>>>,
-    turn: Arc<tokio::sync::Mutex<()>>,
-}
-
-/// Where work tells how far it is.
-#[derive(Debug, Clone)]
-pub struct Reporter {
-    background: Background,
-    subject: Subject,
-}
-
-impl Background {
-    pub fn of(&self, subject: &Subject) -> Option<BackgroundWork> {
-        self.lock().get(subject).cloned()
-    }
-
-    /// Starts some work, which returns its result in words.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] while there is such work already.
-    pub fn start<F>(
-        &self,
-        subject: Subject,
-        by: &Actor,
-        work: impl FnOnce(Reporter) -> F,
-    ) -> Result<()>
-    where
-        F: Future<Output = Result<String>> + Send + 'static,
-    {
-        let begun = BackgroundWork {
-            by: by.name().to_owned(),
-            began_at: rfc3339(now_ms()),
-            progress: String::new(),
-            state: WorkState::Working,
-        };
-        let mut all = self.lock();
-        if all.get(&subject).is_some_and(BackgroundWork::is_working) {
-            return Err(Error::Conflict(
-                "this is at work already; wait until it has ended".into(),
-            ));
+impl Work {
+    fn kind(&self) -> WorkKind {
+        match self {
+            Self::Verification { .. } => WorkKind::Verification,
+            Self::Judge { .. } => WorkKind::Judge,
+            Self::Import { .. } => WorkKind::Import,
         }
-        all.insert(subject.clone(), begun);
-        drop(all);
-        let reporter = Reporter {
-            background: self.clone(),
-            subject,
-        };
-        let work = tokio::spawn(work(reporter.clone()));
-        tokio::spawn(async move {
-            // A panic ends it too.
-            let ended = work.await.map_err(anyhow::Error::new);
-            reporter.end(ended.map_err(Error::Internal).flatten());
-        });
-        Ok(())
     }
 
-    /// Waits for its turn: of the work that keeps the processors busy, one is
-    /// carried out at a time.
-    pub async fn turn(&self) -> impl Drop {
-        self.turn.clone().lock_owned().await
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Subject, BackgroundWork>> {
-        self.works.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Each is worked on once at a time.
+    fn object(&self) -> &str {
+        match self {
+            Self::Verification { run, .. } | Self::Judge { run, .. } => run,
+            Self::Import { .. } => ANY,
+        }
     }
 }
+
+/// The object of work of which there is one at a time.
+pub const ANY: &str = "";
+
+/// Where work says how far it is.
+#[derive(Debug, Clone, Default)]
+pub struct Reporter(Arc<Mutex<Option<String>>>);
 
 impl Reporter {
     pub fn say(&self, progress: String) {
-        self.change(|work| work.progress = progress);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
     }
 
-    fn end(&self, result: Result<String>) {
-        let state = match result {
-            Ok(result) => WorkState::Done { result },
-            Err(error) => {
-                tracing::warn!(subject = ?self.subject, error = error.chain(), "background work failed");
-                let reason = error.chain();
-                WorkState::Failed { reason }
-            }
-        };
-        self.change(|work| work.state = state);
-    }
-
-    fn change(&self, change: impl FnOnce(&mut BackgroundWork)) {
-        if let Some(work) = self.background.lock().get_mut(&self.subject) {
-            change(work);
-        }
+    /// What was said since the last call.
+    fn news(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
+impl Engine {
+    /// Queues some work for the present actor.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] while there is such work that has not ended.
+    pub(crate) async fn queue_work(&self, work: &Work) -> Result<()> {
+        let json = serde_json::to_string(work).context("work has no JSON")?;
+        self.store
+            .queue_work(work.kind(), work.object(), &json, self.by())
+            .await
+    }
 
-    use super::*;
+    /// The last work of a kind on an object.
+    pub(crate) async fn last_work(
+        &self,
+        kind: WorkKind,
+        object: &str,
+    ) -> Result<Option<BackgroundWork>> {
+        self.store.background_work(kind, object).await
+    }
 
-    /// The state once the work has ended.
-    async fn ended(background: &Background, subject: &Subject) -> WorkState {
-        loop {
-            let work = background.of(subject).unwrap();
-            if !work.is_working() {
-                return work.state;
+    /// Carries out the queued work of a kind, one after the other, until `stop`.
+    pub(crate) async fn do_queued_work(&self, kind: WorkKind, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            let wait = match self.do_next_work(kind, stop).await {
+                Ok(true) => continue,
+                Ok(false) => POLL_INTERVAL,
+                Err(error) => {
+                    let (kind, error) = (kind.name(), error.chain());
+                    tracing::warn!(kind, "background work cannot go on: {error}");
+                    RETRY_DELAY
+                }
+            };
+            stop.run_until_cancelled(tokio::time::sleep(wait)).await;
+        }
+    }
+
+    /// Whether there was some.
+    async fn do_next_work(&self, kind: WorkKind, stop: &CancellationToken) -> Result<bool> {
+        let Some(begun) = self.store.begin_work(kind).await? else {
+            return Ok(false);
+        };
+        let reporter = Reporter::default();
+        let outcome = tokio::select! {
+            biased;
+            () = stop.cancelled() => {
+                self.store.put_back_work(&begun).await?;
+                return Ok(true);
             }
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            done = catch_panic(self.carry_out(&begun, &reporter)) => {
+                done.map_err(Error::Internal).flatten()
+            }
+            never = self.pass_on(&begun, &reporter) => match never {},
+        };
+        let outcome = outcome.map_err(|error| error.chain());
+        if let Err(reason) = &outcome {
+            let (kind, object) = (kind.name(), &begun.object);
+            tracing::warn!(kind, object, "background work failed: {reason}");
+        }
+        let ended = outcome.as_deref().map_err(String::as_str);
+        self.store.end_work(&begun, ended).await?;
+        Ok(true)
+    }
+
+    /// Writes what the work says into its row.
+    async fn pass_on(&self, begun: &BegunWork, reporter: &Reporter) -> std::convert::Infallible {
+        loop {
+            tokio::time::sleep(NEWS_INTERVAL).await;
+            if let Some(news) = reporter.news()
+                && let Err(error) = self.store.note_progress(begun, &news).await
+            {
+                tracing::debug!("progress not told: {error}");
+            }
         }
     }
 
-    #[tokio::test]
-    async fn each_subject_is_worked_on_once_at_a_time() {
-        let background = Background::default();
-        let of = |run: &str| Subject::Verification(run.to_owned());
-        assert_eq!(background.of(&of("a")), None);
-        let (go, wait) = tokio::sync::oneshot::channel::<()>();
-        let begun = background.start(of("a"), &Actor::Operator, |reporter| async move {
-            reporter.say("1 of 2".into());
-            wait.await.map_err(anyhow::Error::new)?;
-            Ok("2 of 2".to_owned())
-        });
-        begun.unwrap();
-        let again = background.start(of("a"), &Actor::Operator, |_| async { Ok(String::new()) });
-        assert!(matches!(again, Err(Error::Conflict(_))), "{again:?}");
-        let other = background.start(of("b"), &Actor::Operator, |_| async {
-            Err(Error::Unavailable("no engine".into()))
-        });
-        other.unwrap();
-        let reason = "no engine".to_owned();
-        assert_eq!(
-            ended(&background, &of("b")).await,
-            WorkState::Failed { reason }
-        );
-        while background.of(&of("a")).unwrap().progress.is_empty() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+    /// Does it for whoever asked; its result in words.
+    async fn carry_out(&self, begun: &BegunWork, reporter: &Reporter) -> Result<String> {
+        if begun.tries > MAX_TRIES {
+            return Err(Error::Internal(anyhow::anyhow!(
+                "{MAX_TRIES} workers ended while they were at it"
+            )));
         }
-        go.send(()).unwrap();
-        let result = "2 of 2".to_owned();
-        assert_eq!(
-            ended(&background, &of("a")).await,
-            WorkState::Done { result }
-        );
-        let work = background.of(&of("a")).unwrap();
-        assert_eq!(
-            (work.by.as_str(), work.progress.as_str()),
-            ("operator", "1 of 2")
-        );
-    }
-
-    #[tokio::test]
-    async fn a_panic_ends_work() {
-        let background = Background::default();
-        let of_run = || Subject::Verification("a".to_owned());
-        let begun = background.start(of_run(), &Actor::Operator, |_| async { panic!("a bug") });
-        begun.unwrap();
-        let state = ended(&background, &of_run()).await;
-        assert!(matches!(state, WorkState::Failed { .. }), "{state:?}");
+        let work = serde_json::from_str(&begun.work).context("another version queued this")?;
+        let engine = self.acting_for(begun.actor.clone());
+        match work {
+            Work::Verification { run, most } => {
+                Box::pin(engine.verify_in_background(&run, most, reporter)).await
+            }
+            Work::Judge { run, plan } => {
+                Box::pin(engine.judge_in_background(&run, *plan, reporter)).await
+            }
+            Work::Import { from, split } => {
+                Box::pin(engine.import_in_background(&from, &split, reporter)).await
+            }
+        }
     }
 }

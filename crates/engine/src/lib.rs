@@ -16,6 +16,7 @@ mod doctor;
 mod harness_check;
 mod heavy_reads;
 mod leaderboard_cache;
+mod local_work;
 mod notifications;
 mod published;
 mod results;
@@ -65,11 +66,11 @@ pub use swe_ci_store::{
 
 use api::accounts::{Passwords, UnknownNameLockouts};
 use api::conversations::{Recordings, recordings};
-use background::Background;
 use diffs::Diffs;
 use digests::DigestReaders;
 use heavy_reads::HeavyReads;
 use leaderboard_cache::LeaderboardCache;
+use local_work::LocalWork;
 use notifications::dispatcher::{NotificationDispatcher, Pace};
 use swe_ci_base::{as_u32, clock, files};
 use swe_ci_dataset::TaskFolders;
@@ -126,7 +127,8 @@ pub struct Parts {
     recordings: Recordings,
     passwords: Passwords,
     lockouts: UnknownNameLockouts,
-    background: Background,
+    /// What a page started last.
+    eviction: LocalWork,
 }
 
 impl Deref for Engine {
@@ -211,7 +213,7 @@ impl Engine {
                 heavy_reads,
                 passwords: Passwords::default(),
                 lockouts: UnknownNameLockouts::default(),
-                background: Background::default(),
+                eviction: LocalWork::default(),
             }),
         })
     }

@@ -7,6 +7,7 @@ pub mod artifacts;
 
 mod accounts;
 mod audit;
+mod background_work;
 mod changes;
 mod claims;
 mod costs;
@@ -58,6 +59,7 @@ use sqlx::AnyPool;
 use sqlx::any::AnyPoolOptions;
 
 pub use accounts::{Attempt, Credentials, NewAccount};
+pub use background_work::BegunWork;
 pub use claims::{Claim, Lease};
 pub use curations::{CandidateRow, CuratedRepository, CurationRow, funnel_of};
 pub use evolution_digests::StoredDigest;

@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 30] = files![
+const FILES: [(&str, &str, &str); 31] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -48,6 +48,7 @@ const FILES: [(&str, &str, &str); 30] = files![
     "0028" "moved_targets",
     "0029" "needs",
     "0030" "worker_figures",
+    "0031" "background_work",
 ];
 
 /// The version of the present schema.

@@ -56,7 +56,7 @@ impl Offers {
         let going_on = !summary.progress.is_over();
         let verifying = detail.verifying.as_ref();
         let can_verify = admin && made_here && !going_on;
-        let verify = can_verify && !verifying.is_some_and(BackgroundWork::is_working);
+        let verify = can_verify && !verifying.is_some_and(BackgroundWork::is_active);
         let iterations = || detail.evolution_list.iter().map(|e| e.iterations.len());
         let shown = Self {
             verify: if verify { iterations().sum() } else { 0 },

@@ -13,7 +13,6 @@ use swe_ci_views::background::BackgroundWork;
 use swe_ci_views::disk::{Evicted, EvictionPlan, size_shown};
 
 use crate::Engine;
-use crate::background::Subject;
 
 /// An image or layer used this recently is not evicted: its user still needs
 /// it.
@@ -81,28 +80,28 @@ impl Engine {
         })
     }
 
-    /// Starts [`Engine::keep_within`] in the background.
+    /// Starts [`Engine::keep_within`] in the background of this process, whose
+    /// machine has the images.
     ///
     /// # Errors
     /// As there; [`Error::Conflict`] while another eviction is at work.
     pub async fn start_eviction(&self, quota: u64) -> Result<()> {
         self.cached().await?;
         let engine = self.clone();
-        self.background
-            .start(Subject::Eviction, self.by(), |_| async move {
-                let evicted = engine.keep_within(quota).await?;
-                let freed = evicted.iter().map(|evicted| evicted.bytes).sum();
-                let count = evicted.len();
-                let result = format!("{count} evicted, {} freed", size_shown(freed));
-                engine.store.note_eviction(engine.by(), &result).await?;
-                Ok(result)
-            })
+        self.eviction.start(self.by(), async move {
+            let evicted = engine.keep_within(quota).await?;
+            let freed = evicted.iter().map(|evicted| evicted.bytes).sum();
+            let count = evicted.len();
+            let result = format!("{count} evicted, {} freed", size_shown(freed));
+            engine.store.note_eviction(engine.by(), &result).await?;
+            Ok(result)
+        })
     }
 
     /// The eviction that a page started last, since the start of this process.
     pub fn eviction(&self) -> Result<Option<BackgroundWork>> {
         self.require(AccountRole::Admin)?;
-        Ok(self.background.of(&Subject::Eviction))
+        Ok(self.eviction.last())
     }
 
     pub(crate) async fn enforce_quota(&self) -> std::convert::Infallible {

@@ -12,11 +12,11 @@ use swe_ci_hub::{DatasetId, Hub, Revision};
 use swe_ci_sandbox::{Sandbox, host};
 use swe_ci_store::TaskRow;
 use swe_ci_views::account::AccountRole;
-use swe_ci_views::background::BackgroundWork;
+use swe_ci_views::background::{BackgroundWork, WorkKind};
 use swe_ci_views::dataset::{ImportRoom, SplitSource};
 use swe_ci_views::view::{TaskState, TaskSummary};
 
-use crate::background::Subject;
+use crate::background::{ANY, Reporter, Work};
 use crate::{Engine, Say, as_u32};
 
 /// The result of a dataset import, task by task.
@@ -134,32 +134,39 @@ impl Engine {
         })
     }
 
-    /// Starts [`Engine::import`] of a split from the hub in the background.
-    /// After a restart the same call continues it.
+    /// Queues [`Engine::import`] of a split from the hub for a worker. After a
+    /// failure the same call continues it.
     ///
     /// # Errors
     /// As [`Engine::import_room`]; [`Error::Conflict`] while another import is
     /// at work.
     pub async fn start_import(&self, from: &str, split: &str) -> Result<()> {
         let (dataset, revision) = self.hub_dataset(from, split)?;
-        self.ready().await?;
-        let (engine, split) = (self.clone(), split.to_owned());
         let source = ImportSource::Hub { dataset, revision };
         let detail = format!("split {split} from {source}");
-        self.background
-            .start(Subject::Import, self.by(), |reporter| async move {
-                let say = |line: String| reporter.say(line);
-                let options = ImportOptions::default();
-                let imported = engine.import(source, &split, &options, &say).await?;
-                Ok(imported.to_string())
-            })?;
+        let (from, split) = (from.to_owned(), split.to_owned());
+        self.queue_work(&Work::Import { from, split }).await?;
         self.store.note_import(self.by(), &detail).await
     }
 
-    /// The import that a page started last, since the start of this process.
-    pub fn import_work(&self) -> Result<Option<BackgroundWork>> {
+    pub(crate) async fn import_in_background(
+        &self,
+        from: &str,
+        split: &str,
+        reporter: &Reporter,
+    ) -> Result<String> {
+        let (dataset, revision) = self.hub_dataset(from, split)?;
+        let source = ImportSource::Hub { dataset, revision };
+        let say = |line: String| reporter.say(line);
+        let options = ImportOptions::default();
+        let imported = self.import(source, split, &options, &say).await?;
+        Ok(imported.to_string())
+    }
+
+    /// The import that a page started last; for administrators.
+    pub async fn import_work(&self) -> Result<Option<BackgroundWork>> {
         self.require(AccountRole::Admin)?;
-        Ok(self.background.of(&Subject::Import))
+        self.last_work(WorkKind::Import, ANY).await
     }
 
     fn hub_dataset(&self, from: &str, split: &str) -> Result<(DatasetId, Revision)> {

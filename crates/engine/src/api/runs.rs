@@ -97,7 +97,7 @@ impl Engine {
             verified: self.store.verified(id).await?,
             preflight: self.store.preflight(id).await?,
             verification: self.store.verification(id).await?,
-            verifying: self.verification_work(id),
+            verifying: self.verification_work(id).await?,
             regraded_as: self.regraded_as(id).await?,
             provenance: self.store.provenance(id).await?,
             spent: self.spent(id).await?,

@@ -21,10 +21,10 @@ use swe_ci_grading::{Grading, grade, owed_to_clues};
 use swe_ci_sandbox::{ContainerSpec, Purpose};
 use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
 use swe_ci_views::account::AccountRole;
-use swe_ci_views::background::BackgroundWork;
+use swe_ci_views::background::{BackgroundWork, WorkKind};
 use swe_ci_views::verification::{Difference, Otherwise, Verification, Verified, compare};
 
-use crate::background::Subject;
+use crate::background::{Reporter, Work};
 use crate::{Engine, as_u32};
 
 #[derive(Debug, Clone)]
@@ -100,33 +100,37 @@ impl Engine {
         Ok(verification)
     }
 
-    /// Starts [`Engine::verify`] in the background, after other verifications.
+    /// Queues [`Engine::verify`] for a worker.
     ///
     /// # Errors
     /// [`Error::Conflict`] as there, and while the run is being verified.
     pub async fn start_verification(&self, run_id: &str, most: Option<u32>) -> Result<()> {
         self.verifiable(run_id).await?;
-        let (engine, id) = (self.clone(), run_id.to_owned());
-        let subject = Subject::Verification(id.clone());
-        self.background
-            .start(subject, self.by(), |reporter| async move {
-                reporter.say("waiting for another verification".into());
-                let _turn = engine.background.turn().await;
-                let tell = |news: Checked| {
-                    reporter.say(format!("{} of {} iterations", news.done, news.of));
-                };
-                reporter.say("starting containers".into());
-                let found = engine.verify(&id, most, AT_ONCE, &tell).await?;
-                Ok(found.to_string())
-            })
+        let run = run_id.to_owned();
+        self.queue_work(&Work::Verification { run, most }).await
     }
 
-    /// The verification of a run that a page started last, since the start of
-    /// this process; none for all but administrators.
-    pub(crate) fn verification_work(&self, run_id: &str) -> Option<BackgroundWork> {
-        let subject = Subject::Verification(run_id.to_owned());
-        let work = self.background.of(&subject);
-        work.filter(|_| self.by().is(AccountRole::Admin))
+    pub(crate) async fn verify_in_background(
+        &self,
+        run_id: &str,
+        most: Option<u32>,
+        reporter: &Reporter,
+    ) -> Result<String> {
+        reporter.say("starting containers".into());
+        let tell = |news: Checked| {
+            reporter.say(format!("{} of {} iterations", news.done, news.of));
+        };
+        let found = self.verify(run_id, most, AT_ONCE, &tell).await?;
+        Ok(found.to_string())
+    }
+
+    /// The verification of a run that a page started last; none for all but
+    /// administrators.
+    pub(crate) async fn verification_work(&self, run_id: &str) -> Result<Option<BackgroundWork>> {
+        match self.by().is(AccountRole::Admin) {
+            true => self.last_work(WorkKind::Verification, run_id).await,
+            false => Ok(None),
+        }
     }
 
     /// The limits of a run's containers, and the iterations that can be checked.

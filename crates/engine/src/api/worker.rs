@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use futures::future::join_all;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_base::files;
 use swe_ci_runner::evolve::Evolver;
@@ -11,6 +12,7 @@ use swe_ci_runner::worker_slots::{self, Slots, WorkSignals};
 use swe_ci_runner::{event_relay, host_load};
 use swe_ci_sandbox::{Docker, SweepScope};
 use swe_ci_views::account::AccountRole;
+use swe_ci_views::background::WorkKind;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -83,6 +85,11 @@ impl Engine {
                     self.hold_lease(CURATIONS, &id, &signals.drain, |stop| {
                         Box::pin(async move { self.curate_queued(&stop).await })
                     }),
+                    join_all(WorkKind::ALL.map(|kind| {
+                        self.hold_lease(kind.name(), &id, &signals.drain, move |stop| {
+                            Box::pin(async move { self.do_queued_work(kind, &stop).await })
+                        })
+                    })),
                     Box::pin(async {
                         if self.config.measure_style {
                             self.measure_ended(&signals.drain).await;

@@ -209,11 +209,27 @@ pub async fn done(work: impl AsyncFn() -> Option<BackgroundWork>) -> String {
         match work.state {
             WorkState::Done { result } => return result,
             WorkState::Failed { reason } => panic!("{reason}"),
-            WorkState::Working => {
+            WorkState::Queued | WorkState::Working => {
                 let waits = began.elapsed() < Duration::from_mins(2);
                 assert!(waits, "it does not end: {}", work.progress);
             }
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+/// The same where a worker has to do it: one of this engine does.
+pub async fn done_by_a_worker(
+    engine: &Engine,
+    work: impl AsyncFn() -> Option<BackgroundWork>,
+) -> String {
+    let stop = CancellationToken::new();
+    let worker = tokio::spawn({
+        let (engine, stop) = (engine.clone(), stop.clone());
+        async move { engine.work(stop).await }
+    });
+    let result = done(work).await;
+    stop.cancel();
+    worker.await.unwrap().unwrap();
+    result
 }

@@ -289,7 +289,7 @@ async fn a_dataset_comes_from_a_hub_once() {
     let config = |token: &str| Config {
         hub_endpoint: Some(hub.url.clone()),
         hub_token: Some(token.into()),
-        ..testing::config(data.clone(), 0)
+        ..testing::config(data.clone(), 1)
     };
     let from: ImportSource = "hf:tiny/set".parse().unwrap();
     let import = async |token: &str, split: &str| {
@@ -326,7 +326,8 @@ async fn a_dataset_comes_from_a_hub_once() {
     engine.start_import("tiny/set", SPLIT).await.unwrap();
     let again = engine.start_import("tiny/set", SPLIT).await;
     assert!(matches!(again, Err(Error::Conflict(_))), "{again:?}");
-    let result = fixture::done(async || engine.import_work().unwrap()).await;
+    let work = async || engine.import_work().await.unwrap();
+    let result = fixture::done_by_a_worker(&engine, work).await;
     assert_eq!(result, "2 of 2 tasks can be run");
     assert_eq!(
         engine.import_room("tiny/set", SPLIT).await.unwrap().bytes,

@@ -93,7 +93,7 @@ async fn forged_outcomes_are_found() {
     let again = engine.start_verification(&id, None).await;
     assert!(matches!(again, Err(Error::Conflict(_))), "{again:?}");
     let work = async || engine.run(&id).await.unwrap().verifying;
-    let result = fixture::done(work).await;
+    let result = fixture::done_by_a_worker(engine, work).await;
     assert!(
         result.starts_with("1 of 3 iterations tested again, "),
         "{result}"

@@ -4,6 +4,7 @@
 mod accounts;
 mod agents;
 mod audit;
+mod background_work;
 mod changes;
 mod curations;
 mod evolution_digests;

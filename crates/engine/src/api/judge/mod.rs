@@ -20,14 +20,14 @@ use swe_ci_core::step::Role;
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_gateway::{Ledger, SessionConfig};
 use swe_ci_store::{EvolutionRow, IterationRow, StepRow};
-use swe_ci_views::background::BackgroundWork;
+use swe_ci_views::background::{BackgroundWork, WorkKind};
 use swe_ci_views::inspection::CodeChange;
 use swe_ci_views::judge::{Judge, JudgePlan, JudgedRun, Judgement, Record, Section, instructions};
 use swe_ci_views::submission::unknown_field;
 use swe_ci_views::view::IterationDetail;
 
 use self::ask::{Asked, Question};
-use crate::background::Subject;
+use crate::background::{Reporter, Work};
 use crate::{Engine, as_u32};
 
 /// Iterations that are judged at the same time.
@@ -118,26 +118,31 @@ impl Engine {
         judged.ok_or_else(|| Error::not_found("judge", &pass.judge.judge_id))
     }
 
-    /// Starts [`Engine::judge`] in the background.
+    /// Queues [`Engine::judge`] for a worker.
     ///
     /// # Errors
     /// As there, and [`Error::Conflict`] while the run is being judged.
     pub async fn start_judge(&self, run_id: &str, plan: JudgePlan) -> Result<()> {
         // The problems of the plan belong into the answer.
         self.pass(run_id, plan.clone()).await?;
-        let (engine, id) = (self.clone(), run_id.to_owned());
-        let subject = Subject::Judge(id.clone());
-        self.background
-            .start(subject, self.by(), |reporter| async move {
-                let tell = |news: Judged| {
-                    reporter.say(format!("{} of {} iterations", news.done, news.of));
-                };
-                let judged = engine.judge(&id, plan, &tell).await?;
-                Ok(match judged.unanswered() {
-                    0 => format!("{} iterations are judged", judged.judgements.len()),
-                    n => format!("{n} iterations have no answer; begin again to ask again"),
-                })
-            })
+        let (run, plan) = (run_id.to_owned(), Box::new(plan));
+        self.queue_work(&Work::Judge { run, plan }).await
+    }
+
+    pub(crate) async fn judge_in_background(
+        &self,
+        run_id: &str,
+        plan: JudgePlan,
+        reporter: &Reporter,
+    ) -> Result<String> {
+        let tell = |news: Judged| {
+            reporter.say(format!("{} of {} iterations", news.done, news.of));
+        };
+        let judged = self.judge(run_id, plan, &tell).await?;
+        Ok(match judged.unanswered() {
+            0 => format!("{} iterations are judged", judged.judgements.len()),
+            n => format!("{n} iterations have no answer; begin again to ask again"),
+        })
     }
 
     /// What all judges say of a run, the newest judge first.
@@ -156,7 +161,7 @@ impl Engine {
     /// As [`Engine::judgements`].
     pub async fn judge_work(&self, run_id: &str) -> Result<Option<BackgroundWork>> {
         Ok(match self.may_judge(run_id).await? {
-            true => self.background.of(&Subject::Judge(run_id.to_owned())),
+            true => self.last_work(WorkKind::Judge, run_id).await?,
             false => None,
         })
     }
