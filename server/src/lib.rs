@@ -27,4 +27,5 @@ mod pictures;
 mod problem;
 pub mod serve;
 pub mod site;
+mod traces;
 mod worker;

@@ -11,6 +11,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use swe_ci_base::clock::now_ms;
 use tokio::sync::OwnedSemaphorePermit;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use super::protocol::{AgentRequest, Meter, Outgoing, Problem};
 use super::provider_retry::{Answer, read_error_body, shorten};
@@ -54,7 +56,10 @@ pub(super) async fn respond(
     };
     // A task of its own, so that an answer is counted even if the harness has
     // closed the connection.
-    session.exchanges.spawn(active.run(headers));
+    let span = active.span();
+    session
+        .exchanges
+        .spawn(active.run(headers).instrument(span));
     response.await
 }
 
@@ -85,6 +90,34 @@ struct ActiveExchange {
 }
 
 impl ActiveExchange {
+    /// With the names that OpenTelemetry gives to such calls.
+    fn span(&self) -> Span {
+        tracing::debug_span!(
+            parent: &self.session.span,
+            "ask the model",
+            otel.kind = "client",
+            gen_ai.request.model = self.session.config.endpoint.model,
+            gen_ai.usage.input_tokens = Empty,
+            gen_ai.usage.output_tokens = Empty,
+            http.response.status_code = Empty,
+            request = self.exchange.ordinal,
+            retries = Empty,
+            complete = Empty,
+        )
+    }
+
+    /// What the exchange came to.
+    fn note_in_span(&self) {
+        let (span, exchange) = (Span::current(), &self.exchange);
+        span.record("http.response.status_code", exchange.status);
+        span.record("retries", exchange.retries.len());
+        span.record("complete", exchange.complete);
+        if let Some(usage) = exchange.usage {
+            span.record("gen_ai.usage.input_tokens", usage.input_tokens);
+            span.record("gen_ai.usage.output_tokens", usage.output_tokens);
+        }
+    }
+
     async fn run(mut self, headers: HeaderMap) {
         let closed = self.session.closed.clone();
         let waited = self.session.excluded.total();
@@ -104,6 +137,7 @@ impl ActiveExchange {
         self.exchange.waiting_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
         self.exchange.response = String::from_utf8_lossy(&self.recorded).into_owned();
         self.exchange.finished_at = now_ms();
+        self.note_in_span();
         let (session, request, mut exchange) = (self.session.clone(), self.request, self.exchange);
         let write = move || {
             exchange.request = request.body();

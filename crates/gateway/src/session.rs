@@ -23,6 +23,7 @@ use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
+use tracing::Span;
 
 use super::connections::{self, ConnectionLimits};
 use super::recording::Recorder;
@@ -104,6 +105,7 @@ impl Gateway {
             token: token()?,
             limiter: self.inner.limiters.limiter(&endpoint.url, key),
             gateway: self.clone(),
+            span: Span::current(),
             config,
             excluded: ExcludedTime::default(),
             request_memory: Arc::new(Semaphore::new(server::REQUEST_MEMORY_KIB)),

@@ -10,6 +10,7 @@ use swe_ci_core::usage::{Traffic, Usage};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Span;
 
 use super::recording::{Exchange, Recorder};
 use super::{Gateway, SessionConfig};
@@ -23,6 +24,8 @@ pub(super) struct SessionState {
     pub token: String,
     pub config: SessionConfig,
     pub gateway: Gateway,
+    /// Of the step whose session it is.
+    pub span: Span,
     pub limiter: Arc<ConcurrencyLimiter>,
     /// Waiting time that does not count against the agent's time limit.
     pub excluded: ExcludedTime,

@@ -16,6 +16,7 @@ use swe_ci_views::event::What;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
 
 use crate::evolve::{EvolveOutcome, Evolver, Interrupts};
 use crate::idle_slots::IdleSlots;
@@ -111,10 +112,13 @@ async fn work_slot(
                 drop(turn);
                 let counts = &slots.counts;
                 counts.claims.fetch_add(1, Ordering::Relaxed);
-                if let Err(error) = work_claim(evolver, worker, &claim, counts, signals).await {
-                    let (evolution, error) = (claim.evolution_id, anyhow::Error::new(error));
-                    tracing::error!(evolution, "evolution released: {error:#}");
-                }
+                let working = async {
+                    let done = work_claim(evolver, worker, &claim, counts, signals).await;
+                    if let Err(error) = done.map_err(anyhow::Error::new) {
+                        tracing::error!("evolution released: {error:#}");
+                    }
+                };
+                working.instrument(span(&claim)).await;
             }
             Ok(None) if signals.until_idle && !awaited_preflight(evolver).await => return,
             Ok(None) => signals.idle.wait(stop).await,
@@ -124,6 +128,13 @@ async fn work_slot(
             }
         }
     }
+}
+
+/// At level `error`, so that with any filter a log line names its evolution. A
+/// trace begins here: whoever queued the run has long been answered.
+fn span(claim: &Claim) -> Span {
+    let (run, evolution) = (&claim.run_id, &claim.evolution_id);
+    tracing::error_span!(parent: None, "evolution", run, evolution, task = %claim.task_id)
 }
 
 /// With a full disk, or while the container engine does not answer, evolutions in
@@ -155,7 +166,7 @@ async fn work_claim(
         stop: signals.stop.child_token(),
         cancel: CancellationToken::new(),
     };
-    tracing::info!(evolution = claim.evolution_id, task = %claim.task_id, worker, "evolution claimed");
+    tracing::info!(worker, claim = claim.number, "evolution claimed");
     let mut evolving = std::pin::pin!(evolve(evolver, worker, claim, &interrupts));
     let outcome = tokio::select! {
         outcome = &mut evolving => outcome,

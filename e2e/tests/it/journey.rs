@@ -1,6 +1,7 @@
 //! What the site is for, from end to end: somebody is invited, submits a model,
 //! watches, pauses, resumes, looks into it, publishes; everybody sees it.
 
+use opentelemetry_proto::tonic::trace::v1::Span;
 use serde_json::json;
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::step::Role;
@@ -11,6 +12,7 @@ use crate::accounts::{fill, first_link, judged, make_account, press};
 use crate::axe::equip;
 use crate::browser::{Browser, DESK};
 use crate::clicks::Clicks;
+use crate::collector::{Collector, attribute, within};
 use crate::product::Product;
 
 const KEY: &str = "sk-journey-58b1";
@@ -44,6 +46,10 @@ pub fn mend(conversation: &Conversation) -> Turn {
 }
 
 pub async fn product() -> Product {
+    product_with(&[]).await
+}
+
+async fn product_with(options: &[&str]) -> Product {
     let versions: [&[(&str, &str)]; 2] =
         [&[("tiny.py", BASE), TESTS], &[("tiny.py", TARGET), TESTS]];
     let task = TinyTask {
@@ -52,7 +58,8 @@ pub async fn product() -> Product {
     };
     let mut product = Product::with_split("tiny", &[task]).await;
     // The scripted LLM is on this machine.
-    product.start_with(&["--allow-private-endpoints"]).await;
+    let options = [&["--allow-private-endpoints"], options].concat();
+    product.start_with(&options).await;
     product
 }
 
@@ -134,7 +141,8 @@ async fn unharmed(browser: &Browser) {
 #[tokio::test(flavor = "multi_thread")]
 async fn from_an_invitation_to_the_leaderboard() {
     let llm = ScriptedLlm::start(Script::with(mend), KEY).await.unwrap();
-    let product = product().await;
+    let collector = Collector::start().await;
+    let mut product = product_with(&["--otlp-endpoint", &collector.url]).await;
     let (admin, browser) = (Browser::open(DESK).await, Browser::open(DESK).await);
     let link = invited(&admin, &product).await;
     equip(&browser).await;
@@ -234,5 +242,44 @@ async fn from_an_invitation_to_the_leaderboard() {
     assert_eq!(clicks.count, 3);
     for browser in [visitor, browser, admin] {
         browser.close().await;
+    }
+
+    // A stopped server has sent its last span.
+    product.stop();
+    traced(&collector, &run);
+}
+
+/// The traces lead from the form to the evolution, and from there by its steps to
+/// the model; they hold no conversation and no key.
+fn traced(collector: &Collector, run: &str) {
+    let spans = collector.spans();
+    let is = |key: &'static str, value: &str| {
+        let value = Some(value.to_owned());
+        move |span: &&Span| attribute(span, key) == value
+    };
+    let mut submitted = spans.iter().filter(is("path", "/runs/new"));
+    assert!(submitted.any(|span| is("method", "POST")(&span)));
+    let evolutions: Vec<_> = spans.iter().filter(|s| s.name == "evolution").collect();
+    assert!(!evolutions.is_empty());
+    assert!(evolutions.iter().all(is("run", run)), "{evolutions:#?}");
+
+    let asked: Vec<_> = spans.iter().filter(|s| s.name == "ask the model").collect();
+    for role in ["architect", "programmer"] {
+        let of_role = |span: &&&Span| within(&spans, span) == [role, "evolution"];
+        let mut answered = asked.iter().filter(of_role).filter(|span| {
+            attribute(span, "gen_ai.request.model").as_deref() == Some("scripted-1")
+                && attribute(span, "http.response.status_code").as_deref() == Some("200")
+                && attribute(span, "gen_ai.usage.output_tokens").is_some()
+        });
+        assert!(answered.next().is_some(), "{role}: {asked:#?}");
+    }
+    let tested = spans.iter().any(|span| {
+        let around = within(&spans, span);
+        span.name == "wait for a command" && around.iter().rev().take(2).eq(["evolution", "test"])
+    });
+    assert!(tested, "no command of a test step");
+    let all = format!("{spans:?}");
+    for secret in [KEY, "two() gives", "sleep 3"] {
+        assert!(!all.contains(secret), "a span holds {secret}");
     }
 }

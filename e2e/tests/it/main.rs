@@ -5,6 +5,7 @@ mod agents;
 mod axe;
 mod browser;
 mod clicks;
+mod collector;
 mod compare;
 mod datasets;
 mod durability;

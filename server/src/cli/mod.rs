@@ -176,24 +176,30 @@ pub fn main() -> ExitCode {
         Command::Serve(_) | Command::Work(_) => "info",
         _ => "warn",
     };
-    logging::init(&cli.global, default);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .thread_stack_size(STACK)
-        .build();
-    let outcome = match runtime {
-        Ok(runtime) => {
-            let outcome = runtime.block_on(Box::pin(cli.execute()));
-            // A blocked thread must not delay the exit.
-            runtime.shutdown_timeout(Duration::from_millis(500));
-            outcome
-        }
-        Err(e) => Err(Failure::new(format!("no threads can be started: {e}"))),
-    };
-    match outcome {
+    match run(cli, default) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+fn run(cli: Cli, default_log: &str) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_stack_size(STACK)
+        .build()
+        .map_err(|e| Failure::new(format!("no threads can be started: {e}")))?;
+    let traces = cli
+        .global
+        .traces(runtime.handle())
+        .map_err(Failure::usage)?;
+    logging::init(&cli.global, default_log, traces.as_ref());
+    let outcome = runtime.block_on(Box::pin(cli.execute()));
+    if let Some(traces) = traces {
+        traces.end();
+    }
+    // A blocked thread must not delay the exit.
+    runtime.shutdown_timeout(Duration::from_millis(500));
+    outcome
 }
 
 impl Cli {

@@ -15,11 +15,14 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_core::ceilings::Ceilings;
+use tokio::runtime::Handle;
 use tracing_subscriber::EnvFilter;
+use url::Url;
 
 use self::environment::Environment;
 pub use self::serve::{ServeOptions, default_site};
 pub use self::work::WorkOptions;
+use crate::traces::Traces;
 
 /// The options of every command.
 #[derive(Debug, Clone, Args)]
@@ -97,6 +100,12 @@ pub struct GlobalOptions {
     /// Format of the log: text for people, or one JSON object per line
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
     pub(crate) log_format: LogFormat,
+
+    /// OpenTelemetry collector that traces go to (OTLP over HTTP), such as
+    /// `http://localhost:4318`; the other standard OTEL_… variables hold too;
+    /// none are sent when absent
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
+    otlp_endpoint: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -106,6 +115,22 @@ pub enum LogFormat {
 }
 
 impl GlobalOptions {
+    /// Where the spans of this process go, if they are wanted.
+    ///
+    /// # Errors
+    /// A text that names the invalid variable.
+    pub(crate) fn traces(&self, runtime: &Handle) -> Result<Option<Traces>, String> {
+        let Some(endpoint) = given(self.otlp_endpoint.as_ref()) else {
+            return Ok(None);
+        };
+        let valid = Url::parse(&endpoint).ok();
+        let valid = valid.filter(|url| ["http", "https"].contains(&url.scheme()));
+        let url = valid.ok_or(
+            "--otlp-endpoint or OTEL_EXPORTER_OTLP_ENDPOINT is no http:// or https:// address",
+        )?;
+        Traces::to(&url, runtime).map(Some)
+    }
+
     /// The engine's configuration. `workers` is 0 for a command that executes
     /// no runs.
     ///

@@ -93,11 +93,7 @@ impl Evolution<'_> {
         let mut attempt = done.unwrap_or_else(|failure| match failure {
             Failure::Ended(outcome, why) => Attempt::of(outcome, why),
             Failure::Platform(error) => {
-                tracing::warn!(
-                    evolution = self.claim.evolution_id,
-                    role = at.role.name(),
-                    "the platform failed: {error:#}"
-                );
+                tracing::warn!("the platform failed: {error:#}");
                 self.containers.clear();
                 Attempt::of(StepOutcome::InfraFailed, format!("{error:#}"))
             }
@@ -122,7 +118,6 @@ impl Evolution<'_> {
         self.architect(at, log).await
     }
 
-    #[tracing::instrument(name = "architect", level = "debug", skip_all)]
     async fn architect(&mut self, at: Cursor, log: &mut Log<'_>) -> Result<Attempt, Failure> {
         let Some(play) = self.play(at).await? else {
             return Ok(Attempt::of(StepOutcome::NothingLeft, "no work is left"));
@@ -156,7 +151,6 @@ impl Evolution<'_> {
         Ok(Attempt::of(StepOutcome::Done, "").with_product(key))
     }
 
-    #[tracing::instrument(name = "programmer", level = "debug", skip_all)]
     async fn programmer(&mut self, at: Cursor, log: &mut Log<'_>) -> Result<Attempt, Failure> {
         let play = self.play(at).await?.context("the programmer has no work")?;
         let code = self.code_of(at.code_of).await?;
@@ -279,7 +273,6 @@ impl Evolution<'_> {
         Ok(Some(Arc::new(recording)))
     }
 
-    #[tracing::instrument(name = "test", level = "debug", skip_all)]
     async fn test(&mut self, at: Cursor, log: &mut Log<'_>) -> Result<Attempt, Failure> {
         let code_key = self.product_of(at, Role::Programmer)?;
         let code = self.stored_code(&code_key).await?;

@@ -15,6 +15,7 @@ use swe_ci_sandbox::{
     ContainerSpec, GatewayMount, OnLine, Purpose, Sandbox, SandboxContainer, SandboxError,
 };
 use tokio_util::task::TaskTracker;
+use tracing::{Instrument, Span};
 
 /// A step's container is created while the three before it work, so that even
 /// steps shorter than its creation (0.2 s; with pytest's start 0.5 s) do not
@@ -66,6 +67,8 @@ pub(super) struct ContainerFactory {
     pub evolution_id: String,
     /// Lets a stopping process wait for containers it has already requested.
     pub pending_containers: TaskTracker,
+    /// Of the evolution: no step waits for what is created ahead.
+    pub span: Span,
 }
 
 impl ContainerPool {
@@ -103,8 +106,12 @@ impl ContainerPool {
             }
             if self.roles.contains(&next) && self.position(next).is_none() {
                 let (factory, layer) = (self.factory.clone(), layer(next));
+                let span = factory.span.clone();
                 let creating = async move { factory.create(next, layer).await };
-                let pending = self.factory.pending_containers.spawn(creating);
+                let pending = self
+                    .factory
+                    .pending_containers
+                    .spawn(creating.instrument(span));
                 self.ahead.push_back((next, pending));
             }
         }

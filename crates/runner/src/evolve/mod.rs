@@ -42,6 +42,7 @@ use swe_ci_store::{Claim, IterationRow, RunToExecute, StepRow, StepToRecord, Sto
 use swe_ci_views::container::Container;
 use swe_ci_views::event::What;
 use tokio_util::task::TaskTracker;
+use tracing::{Instrument, Span};
 
 use self::regrade::Original;
 use crate::events::Events;
@@ -123,7 +124,7 @@ impl Evolver {
                     return Ok(EvolveOutcome::Stopped);
                 }
                 () = interrupts.cancel.cancelled() => Attempt::cancelled(),
-                attempt = evolution.attempt(at) => attempt,
+                attempt = evolution.attempt(at).instrument(step_span(at)) => attempt,
             };
             // Closed however the attempt ended: its usage is final, and the
             // token is void.
@@ -186,10 +187,7 @@ impl Evolver {
             Attempt::cancelled()
         } else {
             let detail = format!("{:#}", anyhow::Error::new(error));
-            tracing::warn!(
-                evolution = claim.evolution_id,
-                "the platform failed: {detail}"
-            );
+            tracing::warn!("the platform failed: {detail}");
             Attempt::of(StepOutcome::InfraFailed, detail)
         };
         let next = state
@@ -238,7 +236,7 @@ impl Evolver {
 
     async fn publish_end(&self, claim: &Claim, ending: Ending, reason: Option<&str>) {
         let (evolution_id, run_id) = (claim.evolution_id.clone(), &claim.run_id);
-        tracing::info!(evolution = evolution_id, task = %claim.task_id, ending = ending.name(), "evolution ended");
+        tracing::info!(ending = ending.name(), "evolution ended");
         let ended = What::Ended {
             evolution_id,
             ending,
@@ -277,6 +275,13 @@ fn step_row(
         started_at,
         finished_at: now_ms(),
     }
+}
+
+/// At level `error`, so that with any filter a log line names its step.
+fn step_span(at: Cursor) -> Span {
+    let role = at.role.name();
+    let (iteration, attempt) = (at.iteration, at.attempt);
+    tracing::error_span!("step", otel.name = role, role, iteration, attempt)
 }
 
 /// The pause before the next attempt after the platform or the provider failed:
@@ -366,6 +371,7 @@ impl<'a> Evolution<'a> {
             limits: run.config.limits,
             evolution_id: claim.evolution_id.clone(),
             pending_containers: evolver.pending_containers.clone(),
+            span: Span::current(),
         };
         let roles: &[Role] = match original {
             Some(_) => &[Role::Test],
