@@ -25,6 +25,8 @@ use crate::idle_slots::IdleSlots;
 const LEASE_MS: i64 = 60_000;
 /// How often a worker renews its lease and reads the run's steering.
 const HEARTBEAT: Duration = Duration::from_secs(2);
+/// A worker that has not renewed a lease for so long may be gone.
+const QUIET_MS: i64 = 15_000;
 /// The pause after a failure that is no evolution's.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -120,7 +122,7 @@ async fn work_slot(
                 };
                 working.instrument(span(&claim)).await;
             }
-            Ok(None) if signals.until_idle && !awaited_preflight(evolver).await => return,
+            Ok(None) if signals.until_idle && !awaits_work(evolver).await => return,
             Ok(None) => signals.idle.wait(stop).await,
             Err(error) => {
                 tracing::error!("cannot claim work: {:#}", anyhow::Error::new(error));
@@ -145,9 +147,14 @@ async fn ready_for_work(evolver: &Evolver) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether a run will have something to claim soon.
-async fn awaited_preflight(evolver: &Evolver) -> bool {
-    !matches!(evolver.store.next_preflight().await, Ok(None))
+/// Whether there will be something to claim soon: a run whose preflight is under
+/// way, or what a worker holds that has not renewed its lease for a while. Who
+/// left then might leave a killed worker's evolutions to nobody.
+async fn awaits_work(evolver: &Evolver) -> bool {
+    let store = &evolver.store;
+    let left = LEASE_MS - QUIET_MS;
+    !matches!(store.next_preflight().await, Ok(None))
+        || !matches!(store.some_lease_ends_within(left).await, Ok(false))
 }
 
 async fn pause(stop: &CancellationToken) {

@@ -115,6 +115,19 @@ impl Store {
         Ok(None)
     }
 
+    /// Whether some lease ends within so many milliseconds: its worker has not
+    /// renewed it, may be gone, and others will have its evolution.
+    pub async fn some_lease_ends_within(&self, ms: i64) -> Result<bool> {
+        let now = self.dialect.now();
+        let ending: i64 = composed(format!(
+            "SELECT count(*) FROM evolutions WHERE progress = 'running' AND lease_until < {now} + $1"
+        ))
+        .with(ms)
+        .one(&self.pool, only)
+        .await?;
+        Ok(ending > 0)
+    }
+
     /// Puts evolutions back whose workers gave no sign of life for their lease.
     async fn put_back_lost(&self) -> Result<()> {
         let now = self.dialect.now();

@@ -52,7 +52,7 @@ pub struct WorkOptions {
     )]
     grace: u64,
 
-    /// End as soon as nothing is queued
+    /// End as soon as nothing is queued, and nothing may come back from a worker gone silent
     #[arg(long)]
     until_idle: bool,
 

@@ -136,6 +136,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("harness_check", &["api"]),
     ("heavy_reads", &[]),
     ("leaderboard_cache", &[]),
+    ("local_work", &[]),
     ("notifications", &[]),
     ("published", &[]),
     ("results", &[]),

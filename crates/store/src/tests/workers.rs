@@ -64,6 +64,22 @@ async fn workers_are_listed_with_what_they_hold() {
 }
 
 #[tokio::test]
+async fn a_lease_that_nobody_renews_is_noticed() {
+    on_both(async |store| {
+        let ends_within = async |ms| store.some_lease_ends_within(ms).await.unwrap();
+        run(&store, &[("a", 1.0)]).await;
+        assert!(!ends_within(60_000).await, "nobody holds it");
+        let claim = store.claim("w/1", 50_000).await.unwrap().unwrap();
+        assert!(!ends_within(40_000).await);
+        assert!(ends_within(60_000).await);
+        let renewed = store.heartbeat(&claim.evolution_id, "w/1", 90_000).await;
+        assert_eq!(renewed.unwrap(), Lease::Held);
+        assert!(!ends_within(60_000).await);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_run_goes_to_workers_that_have_what_it_needs() {
     on_both(async |store| {
         let labels = |text: &str| text.parse::<Labels>().unwrap();
