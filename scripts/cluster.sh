@@ -11,6 +11,9 @@
 #   scripts/cluster.sh start WHAT         start it again, with the data it left
 #   scripts/cluster.sh cut NODE           take the cable out of a node
 #   scripts/cluster.sh join NODE          put it back
+#   scripts/cluster.sh power-off NODE     end all that runs on a node, at once
+#   scripts/cluster.sh power-on NODE      start its engine, and Slurm if that is up
+#   scripts/cluster.sh slurm              start Slurm on the nodes
 #   scripts/cluster.sh down               stop it and remove everything
 #
 #   SWE_CI_CLUSTER         folder; its name is the cluster's  /tmp/swe-ci-cluster
@@ -35,6 +38,8 @@ source "$ROOT/scripts/lib/postgres.sh"
 source "$ROOT/scripts/lib/cluster-services.sh"
 # shellcheck source=scripts/lib/cluster-nodes.sh
 source "$ROOT/scripts/lib/cluster-nodes.sh"
+# shellcheck source=scripts/lib/cluster-slurm.sh
+source "$ROOT/scripts/lib/cluster-slurm.sh"
 
 setup() {
     setup_docker
@@ -86,6 +91,7 @@ END
 }
 
 down() {
+    stop_slurm
     stop_nodes
     stop_services
     remove_network
@@ -159,10 +165,25 @@ case ${1:-} in
         need_up
         fail_over
         ;;
+    slurm)
+        need_up
+        start_slurm
+        ;;
+    power-off)
+        need_up
+        need_node "${2:-}"
+        power_off "$2"
+        ;;
+    power-on)
+        need_up
+        need_node "${2:-}"
+        serve_engine "$2"
+        if slurm_is_up; then serve_slurmd "$2"; fi
+        ;;
     clock)
         setup_clock
         clock
         ;;
     down) down ;;
-    *) die cluster "unknown: ${1:-nothing} (up, env, check, on, kill, start, cut, join, replica, fail-over, clock, down)" ;;
+    *) die cluster "unknown: ${1:-nothing} (up, env, check, on, kill, start, cut, join, replica, fail-over, slurm, power-off, power-on, clock, down)" ;;
 esac

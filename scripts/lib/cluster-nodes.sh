@@ -97,6 +97,17 @@ serve_engine() {
     await "$node/engine" engine_of "$node" version
 }
 
+# As when the power fails: no process of the node is left, those of containers
+# included, which are in other namespaces.
+power_off() {
+    local containers
+    # A container that just ended has the number 0, which would be this very script.
+    containers=$(engine_of "$1" ps --quiet |
+        xargs -r docker --host "$(node_engine "$1")" inspect --format '{{.State.Pid}}' | grep -v '^0$' || true)
+    { ip netns pids "$(node_namespace "$1")" && printf '%s\n' "$containers"; } | xargs -r kill -KILL || true
+    rm -f "$CLUSTER/$1"/*.pid
+}
+
 # Where a node's engine is, its programs are.
 on_node() {
     local pid=$CLUSTER/$1/engine.pid

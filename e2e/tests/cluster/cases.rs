@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use serde_json::json;
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::step::Role;
 use swe_ci_testing::scripted::{Conversation, Script, ScriptedLlm, Turn};
@@ -274,6 +275,27 @@ async fn two_hundred_short_evolutions_keep_all_slots_busy() {
         share * 100.0,
     );
     assert!(share >= 0.95, "{share}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a cluster: make test-cluster"]
+async fn a_run_waits_for_the_worker_it_needs() {
+    let cluster = Cluster::open().await;
+    let needs = json!({ "gpu": "yes" });
+    let needing = load::submit_needing(&cluster, &needs, ITERATIONS, 1);
+    let other = load::submit(&cluster, "needs nothing", ITERATIONS, 2);
+    let mut workers = vec![
+        cluster.worker("n1"),
+        cluster.worker_with("n2", &["--labels", "gpu=no"], &[]),
+    ];
+    // They pass over what was queued first.
+    cluster.until_over(&other).await;
+    assert_eq!(rows::claims(&cluster, &needing).await, 0);
+    let waiting = cluster.run(&needing);
+    assert_eq!(waiting["unmet_needs"], needs, "{waiting}");
+    workers.push(cluster.worker_with("n3", &["--labels", "gpu=yes,arch=amd64"], &[]));
+    all_is_well(&cluster, &needing, 1, &mut workers).await;
+    rows::as_undisturbed(&cluster, &other, ITERATIONS, TASKS * 2).await;
 }
 
 /// An architect that always asks for the same, and a programmer that looks around

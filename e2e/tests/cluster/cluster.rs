@@ -58,6 +58,10 @@ impl Cluster {
         &self.env[name]
     }
 
+    pub fn variables(&self) -> &Env {
+        &self.env
+    }
+
     /// Where processes of the nodes reach this machine.
     pub fn host(&self) -> String {
         let url = Url::parse(self.env("SWE_CI_DATABASE_URL")).unwrap();
@@ -260,7 +264,7 @@ pub fn append(path: &Path) -> File {
     options.create(true).append(true).open(path).unwrap()
 }
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .unwrap()

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use swe_ci_engine::Engine;
 use swe_ci_engine::testing::{self, TinyTask};
 
@@ -64,15 +64,25 @@ pub async fn import(cluster: &Cluster) {
 /// Queues a run that replays each task's history in so many iterations, so
 /// often; its id.
 pub fn submit(cluster: &Cluster, name: &str, iterations: u32, samples: u32) -> String {
-    let config = json!({
+    submit_config(cluster, &replay(name, iterations, samples))
+}
+
+/// The same for workers with these labels.
+pub fn submit_needing(cluster: &Cluster, needs: &Value, iterations: u32, samples: u32) -> String {
+    let mut config = replay("needing", iterations, samples);
+    config["needs"] = needs.clone();
+    submit_config(cluster, &config)
+}
+
+fn replay(name: &str, iterations: u32, samples: u32) -> Value {
+    json!({
         "model": name,
         "kind": "measured",
         "split": SPLIT,
         "samples": samples,
         "harness": { "name": "replay", "max_chunks": iterations },
         "plan": { "max_iterations": iterations, "max_attempts": 2 },
-    });
-    submit_config(cluster, &config)
+    })
 }
 
 /// Queues a run of an agent that asks the model at this address; its id.
@@ -96,7 +106,7 @@ pub fn submit_agent(
     submit_config(cluster, &config)
 }
 
-pub fn submit_config(cluster: &Cluster, config: &serde_json::Value) -> String {
+pub fn submit_config(cluster: &Cluster, config: &Value) -> String {
     let file = cluster.folder().join("run.json");
     std::fs::write(&file, config.to_string()).unwrap();
     let id = cluster.swe_ci(&["run", "submit", file.to_str().unwrap()]);

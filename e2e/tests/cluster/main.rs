@@ -8,4 +8,5 @@ mod cluster;
 mod load;
 mod proxy;
 mod rows;
+mod slurm;
 mod worker;
