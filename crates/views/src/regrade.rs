@@ -57,6 +57,7 @@ pub struct Moved {
 
 /// The verdict of one grading, with the size of its suite.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = GradingStanding)]
 pub struct Standing {
     #[serde(flatten)]
     pub verdict: Verdict,

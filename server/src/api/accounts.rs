@@ -70,6 +70,7 @@ pub(crate) struct MadeToken {
         (status = 201, description = "The token and its text", body = MadeToken),
         SignedIn,
         (status = 400, description = "A field is invalid"),
+        (status = 403, description = "The new token would be valid for longer, or for more, than the token of this request"),
     ),
 )]
 pub(crate) async fn make_token(
@@ -134,8 +135,10 @@ const SUBJECT: &str = "1 to 200 bytes of text";
 )]
 pub(crate) async fn audit(
     engine: ActorEngine,
-    Query((AuditParameters { subject }, page)): Query<(AuditParameters, PageParameters)>,
+    query: Result<Query<(AuditParameters, PageParameters)>>,
 ) -> Answer<Page<AuditEntry>> {
+    engine.require(AccountRole::Admin)?;
+    let Query((AuditParameters { subject }, page)) = query?;
     Ok(Json(engine.audit(&page.into(), subject.as_deref()).await?))
 }
 
@@ -196,6 +199,7 @@ pub(crate) async fn set_key(
     params(("name" = String, Path, description = "The key's name in configurations."), RemovalParameters),
     responses(
         (status = 204, description = "It is removed"),
+        Invalid,
         Submitter,
         (status = 404, description = "You have no such key"),
         (status = 409, description = "Unfinished runs need the key"),
@@ -204,8 +208,10 @@ pub(crate) async fn set_key(
 pub(crate) async fn remove_key(
     engine: ActorEngine,
     Path(name): Path<String>,
-    Query(RemovalParameters { force }): Query<RemovalParameters>,
+    query: Result<Query<RemovalParameters>>,
 ) -> Result<StatusCode> {
+    engine.require(AccountRole::Submitter)?;
+    let Query(RemovalParameters { force }) = query?;
     engine.remove_key(&name, force).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -59,8 +59,9 @@ groups! {
     }
 }
 
-/// Gives every error its body, and every operation that can answer 401 the
-/// token as its security scheme.
+/// Gives every error its body, and every operation the token as its security
+/// scheme: those that can answer 401 need it. With it others also answer of what
+/// only its account may see.
 pub(super) fn complete(document: &mut OpenApi) {
     let scheme = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
@@ -69,7 +70,8 @@ pub(super) fn complete(document: &mut OpenApi) {
         ));
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(scheme.build()));
-    for item in document.paths.paths.values_mut() {
+    for (path, item) in &mut document.paths.paths {
+        let public = path.starts_with("/health/");
         let operations = [
             &mut item.get,
             &mut item.put,
@@ -78,18 +80,25 @@ pub(super) fn complete(document: &mut OpenApi) {
             &mut item.patch,
         ];
         for operation in operations.into_iter().flatten() {
-            complete_operation(operation);
+            complete_errors(operation);
+            if !public && operation.security.is_none() {
+                operation.security = Some(security(operation));
+            }
         }
     }
 }
 
-fn complete_operation(operation: &mut Operation) {
-    let responses = &mut operation.responses.responses;
-    if responses.contains_key("401") {
-        let token = SecurityRequirement::new("token", [""; 0]);
-        operation.security = Some(vec![token]);
+fn security(operation: &Operation) -> Vec<SecurityRequirement> {
+    let token = SecurityRequirement::new("token", [""; 0]);
+    if operation.responses.responses.contains_key("401") {
+        vec![token]
+    } else {
+        vec![SecurityRequirement::default(), token]
     }
-    for (status, response) in responses {
+}
+
+fn complete_errors(operation: &mut Operation) {
+    for (status, response) in &mut operation.responses.responses {
         if let RefOr::T(response) = response
             && status.starts_with(['4', '5'])
         {

@@ -76,6 +76,7 @@ impl From<RunParameters> for RunFilter {
 /// The runs, newest first.
 #[utoipa::path(
     get, path = "/api/v1/runs", tag = "runs",
+    security((), ("token" = [])),
     params(RunParameters, PageParameters),
     responses(
         (status = 200, description = "A page of runs", body = Page<ListedRun>),

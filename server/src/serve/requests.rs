@@ -11,6 +11,7 @@ use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::trace::TraceLayer;
 use tracing::Span;
@@ -57,12 +58,15 @@ fn layers_within(router: Router, patience: Duration) -> Router {
         }))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(refuse_beyond_limit))
-        // Leaves alone small responses, compressed ones, pictures and event
-        // streams.
-        .layer(CompressionLayer::new())
+        .layer(CompressionLayer::new().compress_when(worth_compressing()))
         .layer(from_fn(headers::secure))
         .layer(trace)
         .layer(from_fn(identify))
+}
+
+/// Leaves alone small responses, compressed ones, pictures and event streams.
+fn worth_compressing() -> impl Predicate {
+    DefaultPredicate::new().and(NotForContentType::const_new("application/gzip"))
 }
 
 /// Assigns the request's id, and writes it to the response.

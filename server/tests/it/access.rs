@@ -153,7 +153,7 @@ async fn status(app: &TestApp, method: &str, path: &str, bearer: Option<&str>) -
 }
 
 /// With a value for each placeholder, an existing one where possible.
-fn filled(path: &str) -> String {
+pub fn filled(path: &str) -> String {
     let of = |part: &str, before: &str| match (part, before) {
         ("{id}", "runs") => HUMAN.to_owned(),
         ("{id}", "evolutions") | ("{evolution}", _) => "e-model-alpha".to_owned(),

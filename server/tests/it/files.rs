@@ -47,9 +47,33 @@ async fn each_file_has_a_name_of_its_own() {
     );
     assert!(report.await.starts_with(b"{\"tests\""));
     let code = check("code.tar.gz", "application/gzip", "e-model-alpha-1.tar.gz").await;
-    let mut tar = String::new();
-    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&*code), &mut tar).unwrap();
-    assert_eq!(tar, "a tar");
+    assert_eq!(ungzipped(&code), "a tar");
+}
+
+/// A page's program or a browser asks for compressed answers.
+#[tokio::test]
+async fn files_arrive_whole_when_compressed() {
+    let app = app_with_files().await;
+    let report = format!("{{\"tests\": \"{}\"}}", "passed ".repeat(15_000));
+    app.keep("report.zst", report.as_bytes());
+    let compressed = [("accept-encoding", "gzip")];
+    let path = format!("{STEP}/report.json");
+    let answer = app.ask("GET", &path, &compressed).await;
+    assert_eq!(answer.header("content-encoding"), "gzip");
+    assert_eq!(ungzipped(&answer.bytes), report);
+
+    // What is compressed already stays as it is.
+    let path = format!("{STEP}/code.tar.gz");
+    let answer = app.ask("GET", &path, &compressed).await;
+    assert!(!answer.headers.contains_key("content-encoding"));
+    assert_eq!(ungzipped(&answer.bytes), "a tar");
+}
+
+fn ungzipped(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    let mut decoder = flate2::read::GzDecoder::new(bytes);
+    std::io::Read::read_to_string(&mut decoder, &mut text).unwrap();
+    text
 }
 
 #[tokio::test]

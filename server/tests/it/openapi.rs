@@ -1,6 +1,11 @@
 //! The API's description is part of its contract: a change must be deliberate.
 
-use crate::fixture::TestApp;
+use serde_json::Value;
+use swe_ci_views::account::AccountRole;
+
+use crate::access::filled;
+use crate::fixture::{Answer, HUMAN, MODEL, TestApp};
+use crate::people::{account, bearer};
 
 #[tokio::test]
 async fn the_description_is_pinned() {
@@ -27,4 +32,61 @@ async fn every_reference_leads_somewhere() {
     for pointer in pointers {
         assert!(document.pointer(pointer).is_some(), "{pointer}");
     }
+}
+
+/// Queries of the operations that need one.
+fn query(path: &str) -> String {
+    match path.strip_prefix("/api/v1/").unwrap_or(path) {
+        "compare" | "compare.csv" => format!("?runs={HUMAN},{MODEL}"),
+        "gate" | "gate.md" | "gate.xml" => format!("?baseline={HUMAN}&candidate={MODEL}"),
+        "runs/{id}/trajectories/places" => "?subject=outcome&name=architect/done".to_owned(),
+        "runs/{id}/transcripts" => "?q=error".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Generated clients read what the description says.
+#[tokio::test]
+async fn answers_are_as_described() {
+    let app = TestApp::seeded().await;
+    let document = app.get("/api/v1/openapi.json").await.json();
+    let root = account(&app, "root", AccountRole::Admin).await;
+    let root = bearer(&app, &root, AccountRole::Admin).await;
+    let mut successes = 0;
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        let endless = path.ends_with("/events");
+        let Some(operation) = operations.get("get").filter(|_| !endless) else {
+            continue;
+        };
+        let address = filled(path) + &query(path);
+        let answer = app.ask("GET", &address, &[("authorization", &root)]).await;
+        let described = &operation["responses"][answer.status.as_str()];
+        assert!(described.is_object(), "{address}: {}", answer.text());
+        agrees(&address, &answer, &described["content"], &document);
+        successes += u32::from(answer.status == 200);
+    }
+    assert!(successes >= 40, "{successes}");
+}
+
+/// Of the media types that are described, the answer has one, and its JSON has
+/// the form of that.
+#[track_caller]
+fn agrees(address: &str, answer: &Answer, described: &Value, document: &Value) {
+    let media_type = answer.header("content-type");
+    let plain = media_type.split(';').next().unwrap();
+    let content = described.get(media_type).or_else(|| described.get(plain));
+    let content =
+        content.unwrap_or_else(|| panic!("{address}: {media_type} is not in {described}"));
+    if !plain.ends_with("json") {
+        return;
+    }
+    let mut schema = content["schema"].clone();
+    schema["components"] = document["components"].clone();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    let body: Value = serde_json::from_slice(&answer.bytes).unwrap();
+    let errors: Vec<String> = schema
+        .iter_errors(&body)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert_eq!(errors, [""; 0], "{address}");
 }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::GzEncoder;
-use futures::{Stream, stream};
+use futures::{Stream, StreamExt, stream};
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::step::Role;
 
@@ -96,7 +96,7 @@ impl Engine {
 /// Reads a piece when the stream is asked for it. No thread waits for a slow
 /// receiver: there are few, and everybody else needs them too.
 pub(super) fn pieces(reader: impl Read + Send + 'static) -> Pieces {
-    Box::pin(stream::unfold(Some(reader), |reader| async move {
+    let pieces = stream::unfold(Some(reader), |reader| async move {
         let mut reader = reader?;
         let read = tokio::task::spawn_blocking(move || {
             let mut piece = vec![0; PIECE];
@@ -112,7 +112,9 @@ pub(super) fn pieces(reader: impl Read + Send + 'static) -> Pieces {
             Ok((piece, reader)) => Some((Ok(piece), Some(reader))),
             Err(error) => Some((Err(error), None)),
         }
-    }))
+    });
+    // Who compresses the pieces asks once more after the end.
+    Box::pin(pieces.fuse())
 }
 
 #[cfg(test)]
@@ -131,6 +133,14 @@ mod tests {
             let bytes: Vec<u8> = (0..length).map(|n| n as u8).collect();
             let all = read(pieces(io::Cursor::new(bytes.clone()))).await.unwrap();
             assert!(all == bytes, "{length}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_end_stays_the_end() {
+        let mut all = pieces(io::empty());
+        for _ in 0..3 {
+            assert!(all.try_next().await.unwrap().is_none());
         }
     }
 

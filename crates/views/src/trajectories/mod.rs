@@ -113,6 +113,7 @@ impl AddAssign for Amount {
 
 /// A row of a table, the sum over its places.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = TrajectoryRow)]
 pub struct Row {
     pub name: String,
     /// Steps or iterations that it sums.
