@@ -72,6 +72,8 @@ pub(crate) fn router() -> Router<App> {
     responses::complete(&mut document);
     // A document made of plain data always serialises as JSON.
     let json = document.to_pretty_json().unwrap_or_default();
+    // The names of the OpenAPI registry; utoipa 6.0 has a hyphen in them.
+    let json = json.replace("\"format\": \"u-int", "\"format\": \"uint");
     let openapi = get(move || async move {
         let headers = [(header::CONTENT_TYPE, "application/json")];
         (headers, json)

@@ -70,8 +70,7 @@ pub(super) fn complete(document: &mut OpenApi) {
         ));
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(scheme.build()));
-    for (path, item) in &mut document.paths.paths {
-        let public = path.starts_with("/health/");
+    for item in document.paths.paths.values_mut() {
         let operations = [
             &mut item.get,
             &mut item.put,
@@ -80,21 +79,28 @@ pub(super) fn complete(document: &mut OpenApi) {
             &mut item.patch,
         ];
         for operation in operations.into_iter().flatten() {
-            complete_errors(operation);
-            if !public && operation.security.is_none() {
-                operation.security = Some(security(operation));
+            if operation.security.is_none() {
+                let needed = operation.responses.responses.contains_key("401");
+                operation.security = Some(match needed {
+                    true => vec![token()],
+                    false => allow_visitors(operation),
+                });
             }
+            complete_errors(operation);
         }
     }
 }
 
-fn security(operation: &Operation) -> Vec<SecurityRequirement> {
-    let token = SecurityRequirement::new("token", [""; 0]);
-    if operation.responses.responses.contains_key("401") {
-        vec![token]
-    } else {
-        vec![SecurityRequirement::default(), token]
-    }
+/// Nobody who sends a token is taken for a visitor.
+fn allow_visitors(operation: &mut Operation) -> Vec<SecurityRequirement> {
+    let refused = Response::new("The request has a token, and it is not valid");
+    let responses = &mut operation.responses.responses;
+    responses.insert("401".to_owned(), refused.into());
+    vec![SecurityRequirement::default(), token()]
+}
+
+fn token() -> SecurityRequirement {
+    SecurityRequirement::new("token", [""; 0])
 }
 
 fn complete_errors(operation: &mut Operation) {
