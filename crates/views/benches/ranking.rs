@@ -88,6 +88,7 @@ fn entry(model: u32, origins: &[Arc<Origin>]) -> Entry {
         ScoredTask {
             origin: origin.clone(),
             samples: vec![Sample {
+                number: 1,
                 paper: count(Convention::Paper),
                 reference: count(Convention::Reference)
                     .expect("the reference convention needs only counts"),

@@ -25,6 +25,7 @@ pub fn series(changes: &[f64]) -> Series {
 pub fn sample(changes: &[f64]) -> Sample {
     let series = series(changes);
     Sample {
+        number: 1,
         paper: Some(series.clone()),
         reference: series,
         style: None,
@@ -103,9 +104,13 @@ pub fn run(model: &str, max_iterations: u32, tasks: Vec<ScoredTask>) -> Entry {
 pub fn entry(model: &str, tasks: &[(&str, &[&[f64]])]) -> Entry {
     let lengths = tasks.iter().flat_map(|(_, samples)| *samples);
     let longest = lengths.map(|changes| changes.len()).max().unwrap_or(1);
+    let numbered = |(number, changes): (u32, &&[f64])| Sample {
+        number,
+        ..sample(changes)
+    };
     let task = |(number, (repo, samples)): (usize, &(&str, &[&[f64]]))| ScoredTask {
         origin: origin(format!("task-{number}"), *repo),
-        samples: samples.iter().map(|changes| sample(changes)).collect(),
+        samples: (1..).zip(*samples).map(numbered).collect(),
     };
     let tasks = tasks.iter().enumerate().map(task).collect();
     run(model, count(longest), tasks)

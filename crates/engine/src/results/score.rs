@@ -117,10 +117,6 @@ fn scores(
 ) -> Scores {
     let entry = entry(experiment, counted, request.max_iterations);
     let mut scores = entry.all_scores(request.gamma, request.convention);
-    let numbers = counted.iter().flat_map(|(_, samples)| samples);
-    for (score, (number, _)) in scores.tasks.iter_mut().zip(numbers) {
-        score.sample = *number;
-    }
     scores.recovery = recovery(counted);
     scores
 }
@@ -146,7 +142,7 @@ fn entry(
                 repo: task.line.repo(),
                 target_date: None,
             }),
-            samples: samples.iter().filter_map(|(_, m)| sample(m)).collect(),
+            samples: samples.iter().filter_map(sample).collect(),
         })
         .collect();
     let total = experiment.tasks.len();
@@ -162,8 +158,9 @@ fn entry(
     }
 }
 
-fn sample(measured: &Measured) -> Option<Sample> {
+fn sample((number, measured): &Counted) -> Option<Sample> {
     Some(Sample {
+        number: *number,
         paper: measured.series(Convention::Paper),
         reference: measured.series(Convention::Reference)?,
         style: None,

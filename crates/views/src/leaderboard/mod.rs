@@ -171,6 +171,8 @@ pub struct Origin {
 /// One evolution in both conventions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
+    /// From 1; those before it may have no score.
+    pub number: u32,
     /// Absent when only counts are known.
     pub paper: Option<Series>,
     pub reference: Series,

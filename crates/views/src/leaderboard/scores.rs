@@ -108,15 +108,20 @@ impl Entry {
     }
 
     /// The scores that are of this run alone: without intervals, samples and
-    /// recovery. Samples are numbered in order.
+    /// recovery.
     pub fn scores(&self, gamma: Gamma, convention: Convention) -> Scores {
         let row = self.row(&self.scores_by_task(gamma, convention), convention);
         let weights = self.weights(gamma);
         let scored = self.tasks.iter().filter(|_| row.is_some());
         let tasks = scored.flat_map(|task| {
-            let samples = (1..).zip(task.series(convention));
-            samples.map(|(sample, series)| {
-                EvolutionScore::new(task.task_id().clone(), sample, series, &weights)
+            task.samples.iter().filter_map(|sample| {
+                let (series, task_id) = (sample.series(convention)?, task.task_id().clone());
+                Some(EvolutionScore::new(
+                    task_id,
+                    sample.number,
+                    series,
+                    &weights,
+                ))
             })
         });
         Scores {
@@ -164,6 +169,16 @@ mod tests {
         );
         let nothing = entry("m", &[]).scores(Gamma::ONE, Convention::Paper);
         assert_eq!((nothing.evoscore, nothing.tasks.len()), (None, 0));
+    }
+
+    #[test]
+    fn samples_keep_their_numbers() {
+        let mut run = entry("m", &[("r", &[&[1.0], &[0.5], &[0.0]])]);
+        // The second one was blocked.
+        run.tasks_mut()[0].samples.remove(1);
+        let scores = run.scores(Gamma::ONE, Convention::Paper);
+        let numbers: Vec<u32> = scores.tasks.iter().map(|score| score.sample).collect();
+        assert_eq!(numbers, [1, 3]);
     }
 
     #[test]

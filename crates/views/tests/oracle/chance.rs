@@ -85,6 +85,7 @@ fn sample(passed: u32) -> Sample {
         lost: 0,
     };
     Sample {
+        number: 1,
         paper: None,
         reference: Series::count(Convention::Reference, suite, 1, &[verdict]).unwrap(),
         style: None,

@@ -123,6 +123,7 @@ fn imported(task: &CountedTask, counts: &[Option<u32>], n: u32) -> Sample {
     };
     let count = |convention| Series::count(convention, record.suite(), n, &record.verdicts());
     Sample {
+        number: 1,
         paper: count(Convention::Paper),
         reference: count(Convention::Reference).unwrap(),
         style: None,
@@ -161,6 +162,7 @@ fn measured(task: &TestedTask, iterations: &[TestedIteration], n: u32) -> Sample
         counts_only: false,
     };
     Sample {
+        number: 1,
         paper: Series::count(Convention::Paper, suite, n, &verdicts),
         reference: Series::count(Convention::Reference, suite, n, &verdicts).unwrap(),
         style: None,

@@ -21,7 +21,7 @@ use crate::{Engine, as_u32};
 
 /// Of the stored counts. Raise it when [`RunCounts`] or how they are counted
 /// changes; another method of measuring style changes it too.
-pub(super) const FORMAT: u32 = 5_000 + METHOD;
+pub(super) const FORMAT: u32 = 6_000 + METHOD;
 
 /// The counted results of a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -140,6 +140,7 @@ impl Engine {
 fn sample(evolution: &EvolutionRow, max_iterations: u32, verdicts: &[Verdict]) -> Option<Sample> {
     let count = |convention| Series::count(convention, evolution.counts, max_iterations, verdicts);
     Some(Sample {
+        number: evolution.sample,
         paper: count(Convention::Paper),
         reference: count(Convention::Reference)?,
         style: None,
