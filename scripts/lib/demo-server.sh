@@ -5,7 +5,8 @@
 
 program=$ROOT/${CARGO_TARGET_DIR:-target}/debug/swe-ci
 work=$(mktemp -d)
-server='' address=''
+# `model` is a process that a script may start beside it.
+server='' model='' address=''
 finished=()
 trap 'stop_demo; rm -rf "$work"' EXIT
 
@@ -27,7 +28,10 @@ serve_demo() {
     say server "$address"
 }
 
-stop_demo() { [[ -z $server ]] || { kill "$server" && wait "$server"; } 2>/dev/null || true; }
+stop_demo() {
+    local process
+    for process in $server $model; do { kill "$process" && wait "$process"; } 2>/dev/null || true; done
+}
 
 # sign_up LINK SCOPE
 sign_up() {

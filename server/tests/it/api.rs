@@ -191,7 +191,7 @@ async fn the_scores_of_a_run() {
     );
     assert_eq!(
         human["tasks"][1],
-        json!({"task_id": "beta-2", "sample": 1, "evoscore": 1.0, "solved": true, "zero_regression": true, "zrr": true, "turns": 1})
+        json!({"task_id": "beta-2", "sample": 1, "evoscore": 1.0, "gap_closed": 1.0, "solved": true, "regressions": 0, "zero_regression": true, "zrr": true, "turns": 1})
     );
     // It loses one of two tests, then collapses and loses the other.
     let model = app

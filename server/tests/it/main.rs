@@ -71,6 +71,7 @@ mod cli;
 
 mod cli_accounts;
 
+mod inspect_logs;
 mod results;
 mod run_list;
 

@@ -148,7 +148,7 @@ fn all_fields_and_the_skipped_tasks() {
     assert_eq!(scored["profile"]["iterations"].as_array().unwrap().len(), 4);
     let interval = &scored["intervals"]["evoscore"];
     assert!(interval["low"].as_f64() < interval["high"].as_f64());
-    let a = json!({"task_id": "a", "sample": 1, "evoscore": 0.375, "solved": true, "zero_regression": false, "zrr": false, "turns": 4});
+    let a = json!({"task_id": "a", "sample": 1, "evoscore": 0.375, "gap_closed": 1.0, "solved": true, "regressions": 1, "zero_regression": false, "zrr": false, "turns": 4});
     assert_eq!(scored["tasks"][0], a);
     assert_eq!(scored["ignored"], json!(["stranger"]));
     let skipped = scored["skipped"].as_array().unwrap();

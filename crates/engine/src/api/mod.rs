@@ -17,6 +17,7 @@ pub mod import;
 pub mod inspection;
 pub mod judge;
 pub mod keys;
+pub mod log_exports;
 pub mod models;
 pub mod notifications;
 pub mod planning;

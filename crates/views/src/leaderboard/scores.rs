@@ -57,7 +57,12 @@ pub struct EvolutionScore {
     /// From 1.
     pub sample: u32,
     pub evoscore: f64,
+    /// The part of the gap that is closed at the end, 0 to 1; net, and 0 below
+    /// the base.
+    pub gap_closed: f64,
     pub solved: bool,
+    /// Iterations that lost a test.
+    pub regressions: u32,
     pub zero_regression: bool,
     /// Zero-regression resolution: both of these.
     pub zrr: bool,

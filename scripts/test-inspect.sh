@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Tries docs/inspect.md with the real inspect_ai of the package index: reads what
+# `swe-ci export-results` writes, and lets Inspect start and follow runs.
+#
+#   scripts/test-inspect.sh
+#
+# A fresh Python environment, and a server on a temporary data folder with the
+# demo split and its human baseline. INSPECT_VENV names a folder to keep the
+# environment in: a later start then installs only what has changed.
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "$0")/.." && pwd)
+cd "$ROOT"
+# shellcheck source=scripts/lib/common.sh
+source scripts/lib/common.sh
+# shellcheck source=scripts/lib/demo-server.sh
+source scripts/lib/demo-server.sh
+
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    die inspect "$(python3 --version) is too old: the package needs Python 3.11 or later"
+venv=${INSPECT_VENV:-$work/venv}
+
+install() {
+    [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check pytest "$ROOT/integrations/inspect"
+    "$venv/bin/python" -m pip list --disable-pip-version-check 2>/dev/null | grep -iE '^(inspect.ai|swe.ci.inspect|httpx) ' |
+        while read -r name version; do say inspect "$name $version"; done
+}
+
+# A run whose agents call a model: one iteration of one task.
+submit_conversation() {
+    local task
+    python3 "$ROOT/integrations/inspect/tests/stand_in_model.py" >"$work/model" &
+    model=$!
+    until [[ -s $work/model ]]; do
+        kill -0 "$model" 2>/dev/null || die inspect "the stand-in for a model does not start"
+        sleep 0.2
+    done
+    task=$(ask 'tasks?split=demo&state=ready&sort=suite&limit=1' | field items.0.task_id)
+    printf '{"model": "stand-in", "kind": "measured", "split": "demo", "tasks": ["%s"], "harness": {"name": "builtin"},
+        "endpoint": {"url": "%s", "model": "stand-in"}, "plan": {"max_iterations": 1, "max_attempts": 1}}' \
+        "$task" "$(<"$work/model")" >"$work/run.json"
+    say inspect "the agents of run $("$program" run submit "$work/run.json" --data "$work/data" 2>/dev/null) call a model"
+}
+
+install
+serve_demo submitter
+await_runs 1
+say inspect "the human baseline is finished"
+submit_conversation
+await_runs 2
+"$program" export-results "${finished[@]}" --as inspect --output "$work/logs" --data "$work/data"
+SWE_CI_TEST_SERVER=$address SWE_CI_TEST_LOGS=$work/logs \
+    "$venv/bin/python" -m pytest -p no:cacheprovider "$ROOT/integrations/inspect/tests"

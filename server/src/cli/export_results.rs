@@ -1,0 +1,78 @@
+//! `swe-ci export-results`: writes runs in the formats of other programs.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_engine::{Engine, ExportedLog, LogExport};
+
+use super::failure::Failure;
+use super::output;
+
+pub(super) const AFTER_HELP: &str = "\
+Formats:
+  inspect   FOLDER/TIME_swe-ci_RUN.eval, a log of Inspect (inspect_ai): a sample
+            for each evolution, with scores, tokens, and the conversations of the
+            agents where they were recorded
+
+A run must be over. A file that is there already is kept, unless --replace says
+otherwise. stdout shows the names of the files.
+
+Examples:
+  swe-ci export-results 0199a1b2-… --as inspect --output logs
+  inspect view --log-dir logs
+  swe-ci export-results A B --as inspect --output logs --gamma 1.5 --replace";
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// The runs
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<String>,
+    /// The format of the files
+    #[arg(long = "as", value_name = "FORMAT", required = true, value_parser = ["inspect"])]
+    format: String,
+    /// The folder of the files; created when absent
+    #[arg(long, value_name = "FOLDER")]
+    output: PathBuf,
+    /// Replace files that are there already
+    #[arg(long)]
+    replace: bool,
+    /// Weight of later iterations, 0.1 to 10
+    #[arg(long, value_name = "GAMMA", default_value = "1")]
+    gamma: Gamma,
+    /// How tests are counted, see `swe-ci leaderboard --help`
+    #[arg(long, default_value = "paper", value_parser = ["paper", "reference"])]
+    convention: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn execute(engine: &Engine, options: Options) -> Result<(), Failure> {
+    let convention: Convention = options.convention.parse().map_err(Failure::usage)?;
+    let wanted = LogExport {
+        folder: options.output,
+        replace: options.replace,
+        gamma: options.gamma,
+        convention,
+    };
+    let mut exported = Vec::new();
+    for run in &options.runs {
+        let log = engine.export_log(run, &wanted).await?;
+        if !options.json {
+            tell(&log)?;
+        }
+        exported.push(log);
+    }
+    match options.json {
+        true => output::json(&exported),
+        false => Ok(()),
+    }
+}
+
+fn tell(log: &ExportedLog) -> Result<(), Failure> {
+    for note in &log.notes {
+        output::note(format_args!("note: {note}"));
+    }
+    output::line(log.file.display())
+}
