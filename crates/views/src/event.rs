@@ -10,7 +10,7 @@ use crate::preflight::Preflight;
 use crate::steering::Steering;
 use crate::view::{IterationView, ProviderWait};
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RunEvent {
     /// Sequence number since the start of the server; the SSE event id.
     pub seq: u64,
@@ -19,7 +19,8 @@ pub struct RunEvent {
     pub what: What,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = RunEventKind)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum What {
     /// A run was queued, started, finished or cancelled.

@@ -48,8 +48,35 @@ swe_ci_core::named! {
     }
 }
 
-/// The state of a run at the time of an event: the `data` of a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What a webhook gets, by POST. Fields may be added.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct WebhookMessage {
+    #[serde(rename = "type")]
+    pub occasion: Occasion,
+    /// When it happened, RFC 3339; the same in every try.
+    pub timestamp: String,
+    pub data: WebhookData,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[serde(untagged)]
+pub enum WebhookData {
+    Run {
+        #[serde(flatten)]
+        news: News,
+        /// The run's page; absent if the site does not know its own address.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        url: Option<String>,
+    },
+    Test {
+        message: String,
+    },
+}
+
+/// The state of a run at the time of an event: the `data` of a message. If an
+/// evolution caused the event, `evolution_id`, `task_id` and `reason` tell which and
+/// why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct News {
     pub run_id: String,
     /// The submitter's name of the model: any line of text.
@@ -62,6 +89,8 @@ pub struct News {
     /// Number of evolutions that the budget stopped.
     pub evolutions_out_of_budget: u32,
     /// The evolution that caused the event, if there is one.
+    // As a schema it would be either these fields or `null`, never nothing.
+    #[schema(ignore)]
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
 }

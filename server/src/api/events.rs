@@ -41,11 +41,8 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
 }
 
 /// The events of a run from now on, as server-sent events: the id of each is
-/// its `seq`, its data a JSON object with `seq`, `run_id`, `event` (`run`,
-/// `steered`, `preflight`, `queued`, `step`, `waiting`, `host`, `log`,
-/// `iteration` or `ended`) and the fields of that event. With `Last-Event-ID`,
-/// the stream begins with the events missed since then, as far as the server
-/// remembers them.
+/// its `seq`, its data a JSON object. With `Last-Event-ID`, the stream begins with
+/// the events missed since then, as far as the server remembers them.
 #[utoipa::path(
     get, path = "/api/v1/runs/{id}/events", tag = "runs",
     params(
@@ -53,7 +50,7 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
         ("Last-Event-ID" = Option<u64>, Header, description = "Id of the last event seen; browsers send it when they reconnect"),
     ),
     responses(
-        (status = 200, description = "An endless stream; it ends when the server stops", body = String, content_type = "text/event-stream"),
+        (status = 200, description = "An endless stream, which ends when the server stops; the data of each event is one of these", body = RunEvent, content_type = "text/event-stream"),
         NoSuchRun,
         (status = 400, description = "Last-Event-ID is not a number"),
     ),

@@ -25,6 +25,7 @@ mod steering;
 mod tasks;
 mod trajectories;
 mod trajectory;
+mod webhooks;
 mod workers;
 
 use axum::http::header;
@@ -33,6 +34,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use swe_ci_core::metrics::Convention;
+use swe_ci_views::notification::WebhookMessage;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -55,7 +57,7 @@ type Answer<T> = Result<Json<T>>;
         description = "Results of a SWE-CI server: how well LLM coding agents maintain a codebase.\n\nLists come in pages: `limit` items at a time, and `next` of one page is `after` of the following. Errors are RFC 9457 problem details; an unknown parameter is an error. Times are RFC 3339 in UTC, durations are seconds."
     ),
     // No handler refers to them in a way that utoipa follows.
-    components(schemas(Convention, ProblemBody)),
+    components(schemas(Convention, ProblemBody, WebhookMessage)),
     tags(
         (name = "results", description = "Scores"),
         (name = "runs", description = "Runs, their evolutions and iterations"),
@@ -70,6 +72,7 @@ struct Document;
 pub(crate) fn router() -> Router<App> {
     let (router, mut document) = annotated().split_for_parts();
     responses::complete(&mut document);
+    document.webhooks = Some(webhooks::described());
     // A document made of plain data always serialises as JSON.
     let json = document.to_pretty_json().unwrap_or_default();
     // The names of the OpenAPI registry; utoipa 6.0 has a hyphen in them.

@@ -7,6 +7,7 @@ use axum::http::Request;
 use futures::StreamExt;
 
 use crate::fixture::{MODEL, TestApp};
+use crate::openapi::has_form;
 
 fn request(last_event_id: Option<&str>) -> Request<Body> {
     let mut request = Request::builder().uri(format!("/api/v1/runs/{MODEL}/events"));
@@ -66,6 +67,17 @@ async fn a_thousand_readers_get_every_event() {
     assert!(received[0][0].contains("\"paused\":true"), "{received:?}");
     assert!(received[0][1].contains("\"paused\":false"), "{received:?}");
     assert!(received.iter().all(|events| *events == received[0]));
+    let document = app.get("/api/v1/openapi.json").await.json();
+    let schema = &document["paths"]["/api/v1/runs/{id}/events"]["get"]["responses"]["200"]["content"]
+        ["text/event-stream"]["schema"];
+    let data = received[0][0]
+        .lines()
+        .find_map(|line| line.strip_prefix("data: "));
+    has_form(
+        &serde_json::from_str(data.unwrap()).unwrap(),
+        schema,
+        &document,
+    );
     // A client that lost the connection after the first event gets the second.
     let id = received[0][0]
         .lines()

@@ -1,7 +1,9 @@
 //! The API's description is part of its contract: a change must be deliberate.
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use swe_ci_core::run::Progress;
 use swe_ci_views::account::AccountRole;
+use swe_ci_views::notification::{Cause, News, Occasion, WebhookData, WebhookMessage};
 
 use crate::access::filled;
 use crate::fixture::{Answer, HUMAN, MODEL, TestApp};
@@ -80,13 +82,71 @@ fn agrees(address: &str, answer: &Answer, described: &Value, document: &Value) {
     if !plain.ends_with("json") {
         return;
     }
-    let mut schema = content["schema"].clone();
+    let body: Value = serde_json::from_slice(&answer.bytes).unwrap();
+    has_form(&body, &content["schema"], document);
+}
+
+/// A value has the form that a schema of the description asks for.
+#[track_caller]
+pub fn has_form(value: &Value, schema: &Value, document: &Value) {
+    let mut schema = schema.clone();
     schema["components"] = document["components"].clone();
     let schema = jsonschema::validator_for(&schema).unwrap();
-    let body: Value = serde_json::from_slice(&answer.bytes).unwrap();
     let errors: Vec<String> = schema
-        .iter_errors(&body)
+        .iter_errors(value)
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
-    assert_eq!(errors, [""; 0], "{address}");
+    assert_eq!(errors, [""; 0], "{value}");
+}
+
+#[tokio::test]
+async fn messages_to_webhooks_are_as_described() {
+    let document = TestApp::empty().await;
+    let document = document.get("/api/v1/openapi.json").await.json();
+    let news = News {
+        run_id: HUMAN.to_owned(),
+        model: "acme-1".to_owned(),
+        split: "demo".to_owned(),
+        progress: Progress::Running,
+        evolutions: 3,
+        evolutions_blocked: 1,
+        evolutions_out_of_budget: 0,
+        cause: Some(Cause {
+            evolution_id: "e".to_owned(),
+            task_id: "alpha-1".to_owned(),
+            reason: "the disk is full".to_owned(),
+        }),
+    };
+    let finished = News {
+        cause: None,
+        ..news.clone()
+    };
+    let url = Some("https://bench.example.org/runs/1".to_owned());
+    let cases = [
+        (Occasion::RunBlocked, WebhookData::Run { news, url }),
+        (
+            Occasion::RunFinished,
+            WebhookData::Run {
+                news: finished,
+                url: None,
+            },
+        ),
+        (
+            Occasion::Test,
+            WebhookData::Test {
+                message: "This is a test.".to_owned(),
+            },
+        ),
+    ];
+    for (occasion, data) in cases {
+        let message = WebhookMessage {
+            occasion,
+            timestamp: "2026-11-20T14:03:00Z".to_owned(),
+            data,
+        };
+        let described = &document["webhooks"][occasion.name()]["post"]["requestBody"];
+        let schema = &described["content"]["application/json"]["schema"];
+        assert!(schema.is_object(), "{occasion:?}");
+        has_form(&json!(message), schema, &document);
+    }
 }

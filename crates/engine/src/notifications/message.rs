@@ -7,11 +7,11 @@ use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::{Value, json};
+use serde_json::json;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_core::run::Progress;
 use swe_ci_store::Due;
-use swe_ci_views::notification::{News, Occasion};
+use swe_ci_views::notification::{News, Occasion, WebhookData, WebhookMessage};
 
 pub const PREFIX: &str = "whsec_";
 
@@ -21,14 +21,21 @@ const LONGEST_NAME: usize = 80;
 /// The body for a webhook, the same in every attempt. `site` is the public
 /// address of the site.
 pub fn body(due: &Due, site: Option<&str>) -> String {
-    let mut data = match &due.news {
-        Some(news) => json!(news),
-        None => json!({ "message": "This is a test." }),
+    let data = match &due.news {
+        Some(news) => WebhookData::Run {
+            news: news.clone(),
+            url: address(Some(news), site),
+        },
+        None => WebhookData::Test {
+            message: "This is a test.".to_owned(),
+        },
     };
-    if let (Some(url), Value::Object(data)) = (address(due.news.as_ref(), site), &mut data) {
-        data.insert("url".into(), url.into());
-    }
-    json!({ "type": due.event.name(), "timestamp": rfc3339(due.made_at), "data": data }).to_string()
+    let message = WebhookMessage {
+        occasion: due.event,
+        timestamp: rfc3339(due.made_at),
+        data,
+    };
+    json!(message).to_string()
 }
 
 /// `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; the timestamp
@@ -111,6 +118,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
     use swe_ci_views::notification::{Cause, Channel};
 
     fn due(event: Occasion, news: Option<News>) -> Due {
