@@ -48,7 +48,7 @@ test-harnesses: ## Only real agent programs on a real task, also those that CI l
 	@cargo test $(NATIVE) --test it programs:: -- --include-ignored
 
 test-api: ## Hold the API against its description with schemathesis, which CI leaves out
-	@scripts/setup.sh build docker image
+	@scripts/setup.sh build docker image python
 	@$(MAKE) --no-print-directory build-server
 	@exec scripts/test-api.sh
 

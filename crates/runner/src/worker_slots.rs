@@ -147,9 +147,9 @@ async fn ready_for_work(evolver: &Evolver) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether there will be something to claim soon: a run whose preflight is under
-/// way, or what a worker holds that has not renewed its lease for a while. Who
-/// left then might leave a killed worker's evolutions to nobody.
+/// Whether there may be something to claim soon: a preflight is under way, or a
+/// worker has not renewed its lease for a while. If this worker left then, nobody
+/// might be there to take over.
 async fn awaits_work(evolver: &Evolver) -> bool {
     let store = &evolver.store;
     let left = LEASE_MS - QUIET_MS;

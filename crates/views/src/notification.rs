@@ -48,7 +48,7 @@ swe_ci_core::named! {
     }
 }
 
-/// What a webhook gets, by POST. Fields may be added.
+/// The server sends this to a webhook, by POST. Fields may be added.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct WebhookMessage {
     #[serde(rename = "type")]

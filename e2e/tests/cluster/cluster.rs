@@ -58,6 +58,7 @@ impl Cluster {
         &self.env[name]
     }
 
+    /// The variables of every process of the cluster.
     pub fn variables(&self) -> &Env {
         &self.env
     }

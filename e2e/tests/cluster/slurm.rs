@@ -5,6 +5,9 @@
 )]
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -64,7 +67,11 @@ fn write_variables(cluster: &Cluster) {
             writeln!(text, "{name}={value}").unwrap();
         }
     }
-    std::fs::write(variables(cluster.folder()), text).unwrap();
+    let mut options = File::options();
+    // It has secrets.
+    let file = options.write(true).create(true).truncate(true).mode(0o600);
+    let mut file = file.open(variables(cluster.folder())).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
 }
 
 fn variables(folder: &Path) -> PathBuf {

@@ -62,7 +62,7 @@ async fn files_arrive_whole_when_compressed() {
     assert_eq!(answer.header("content-encoding"), "gzip");
     assert_eq!(ungzipped(&answer.bytes), report);
 
-    // What is compressed already stays as it is.
+    // The server does not compress an archive again.
     let path = format!("{STEP}/code.tar.gz");
     let answer = app.ask("GET", &path, &compressed).await;
     assert!(!answer.headers.contains_key("content-encoding"));

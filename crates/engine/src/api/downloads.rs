@@ -113,7 +113,7 @@ pub(super) fn pieces(reader: impl Read + Send + 'static) -> Pieces {
             Err(error) => Some((Err(error), None)),
         }
     });
-    // Who compresses the pieces asks once more after the end.
+    // The compression layer polls once more after the end.
     Box::pin(pieces.fuse())
 }
 

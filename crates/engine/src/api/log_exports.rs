@@ -149,7 +149,7 @@ impl Engine {
     }
 }
 
-/// What the conversations do not tell; `None` for an agent without a model.
+/// An agent's facts that its conversations lack; `None` for one without a model.
 fn about(facts: &RunFacts, role: Role) -> Option<About> {
     let agent = facts.run.summary.config.agent(role)?;
     let endpoint = agent.endpoint?;

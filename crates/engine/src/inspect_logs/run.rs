@@ -29,7 +29,7 @@ const HEADLINE: Headline = Headline {
     metric: MEAN,
 };
 
-/// What a log tells about a run beside its evolutions' work.
+/// A run's facts for its log, apart from the conversations of its agents.
 #[derive(Debug)]
 pub struct RunFacts {
     pub run: RunDetail,

@@ -105,7 +105,7 @@ pub struct MetricsExtra {
     pub reasoning_tokens: u64,
 }
 
-/// What an agent's step tells about its exchange.
+/// An agent's step has these facts of its exchange.
 #[derive(Debug, Default, Deserialize)]
 pub struct Extra {
     /// The ordinal of the exchange.
