@@ -152,6 +152,11 @@ impl Form {
         }
     }
 
+    /// Another form of the same page.
+    pub(crate) fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
     /// Makes the browser check the fields. They start with the submitted values,
     /// otherwise with `fresh`.
     pub(crate) fn checked(self, fresh: RunForm) -> Self {

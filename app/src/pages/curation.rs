@@ -4,7 +4,8 @@ use crate::components::Poll;
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_views::curation::{
-    BuildAttempt, CandidateView, CurationDetail, CurationState, Fate, RepositoryView,
+    BuildAttempt, CandidateView, CurationDetail, CurationState, Fate, PreparedCandidate,
+    RepositoryView,
 };
 
 use crate::components::{
@@ -13,6 +14,7 @@ use crate::components::{
 use crate::error::AppError;
 use crate::format;
 use crate::pages::routes::{curate_href, curation_href, dataset_href};
+use crate::pages::task::PreparationFacts;
 use crate::query::path_part;
 
 /// How often the page of a running curation is rendered anew.
@@ -47,11 +49,15 @@ fn Curation(detail: CurationDetail, form: Form) -> impl IntoView {
     let status = match &summary.state {
         CurationState::Queued => Either::Left("It is waiting for a worker."),
         CurationState::Running => Either::Left("It is running; this page follows it."),
+        CurationState::InReview => {
+            Either::Left("Its tasks wait for your decision. None is published before.")
+        }
         CurationState::Cancelled => Either::Left("It was cancelled. Its findings stay."),
         CurationState::Failed { reason } => Either::Right(reason.clone()),
         CurationState::Finished => Either::Left("Its split can be run."),
     };
-    let poll = (!summary.state.is_over()).then(|| view! { <Poll seconds=SECONDS/> });
+    let in_review = summary.state == CurationState::InReview;
+    let poll = (!summary.state.is_over() && !in_review).then(|| view! { <Poll seconds=SECONDS/> });
     let done = (summary.state == CurationState::Finished).then(|| {
         let href = dataset_href(&split);
         view! { <p><a class="button" href=href>"The split"</a></p> }
@@ -73,7 +79,7 @@ fn Curation(detail: CurationDetail, form: Form) -> impl IntoView {
             crumbs=vec![crumb("/datasets", "Datasets"), crumb("/datasets/new", "Curations")]
             heading=split
         >
-            <p class="tags"><Tag text=summary.state.name().to_owned() tone=tone(&summary.state)/></p>
+            <p class="tags"><Tag text=summary.state.name().replace('_', " ") tone=tone(&summary.state)/></p>
             <p class="lede" role="status">{status}</p>
             {done}
             {again}
@@ -85,6 +91,7 @@ fn Curation(detail: CurationDetail, form: Form) -> impl IntoView {
             <h2 id="stages-title">"Stages"</h2>
             <Funnel stages=summary.funnel/>
         </section>
+        {in_review.then(|| view! { <Review id=id.clone() candidates=&detail.candidates form/> })}
         <Repositories repositories=detail.repositories/>
         <Candidates candidates=detail.candidates/>
         <section aria-labelledby="plan-title">
@@ -99,7 +106,62 @@ fn tone(state: &CurationState) -> Tone {
     match state {
         CurationState::Finished => Tone::Good,
         CurationState::Failed { .. } | CurationState::Cancelled => Tone::Warn,
-        CurationState::Queued | CurationState::Running => Tone::Accent,
+        CurationState::Queued | CurationState::Running | CurationState::InReview => Tone::Accent,
+    }
+}
+
+/// The tasks that wait for a decision, with what is known of each.
+#[component]
+fn Review<'a>(id: String, candidates: &'a [CandidateView], form: Form) -> impl IntoView + use<> {
+    let form = form.named("review");
+    let waiting = |candidate: &CandidateView| {
+        let prepared = candidate.prepared.clone();
+        prepared.filter(|_| candidate.fate == Fate::Waiting)
+    };
+    let item = |candidate: &CandidateView| {
+        let PreparedCandidate {
+            target_passed,
+            gap,
+            preparation,
+        } = waiting(candidate)?;
+        let task = candidate.task.clone();
+        let span = format!(
+            "{} in {}, {}, a gap of {}",
+            format::count(candidate.commits as usize, "commit"),
+            format::span(candidate.days),
+            format::count(candidate.modified_lines as usize, "line"),
+            format::count(gap as usize, "test"),
+        );
+        let (drop, reason) = (format!("drop:{task}"), format!("reason:{task}"));
+        let dropped = form.kept(&drop).is_some();
+        let why = form.kept(&reason).unwrap_or_default();
+        Some(view! {
+            <li>
+                <fieldset class="review">
+                    <legend>{task}</legend>
+                    <p>{span}</p>
+                    <details>
+                        <summary>{format::count(preparation.findings.len(), "finding")}", and how it was prepared"</summary>
+                        <PreparationFacts preparation gap target_passed/>
+                    </details>
+                    <label class="box"><input type="checkbox" name=drop value="yes" checked=dropped/>" Drop it"</label>
+                    <label class="field">"Why it is dropped"<input type="text" name=reason value=why maxlength="500"/></label>
+                </fieldset>
+            </li>
+        })
+    };
+    let items = candidates.iter().filter_map(item).collect_view();
+    let problem = form.problem("review");
+    view! {
+        <section aria-labelledby="review-title">
+            <h2 id="review-title">"Review"</h2>
+            <p class="quiet">"Drop the tasks that should not be in the split; the others are published. No other candidate takes the place of a dropped one."</p>
+            {problem.map(|why| view! { <p class="form-problem" role="alert">{why}</p> })}
+            <form method="post" action=curation_href(&id)>
+                <ul class="review-list">{items}</ul>
+                <button class="button" type="submit" name="deed" value="publish">"Publish the others"</button>
+            </form>
+        </section>
     }
 }
 

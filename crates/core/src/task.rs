@@ -1,8 +1,12 @@
 //! Names of tasks, and the counts of their test suites.
 
 use std::fmt;
+use std::num::NonZeroU16;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
 /// The name of a task: 1 to 200 letters, digits, `.`, `_`, `-`, not starting
 /// with a dot. It becomes a folder name and a part of URLs, which allow
@@ -102,10 +106,11 @@ impl SuiteCounts {
     }
 }
 
-/// How pytest is started for a task's tests. It belongs to the task, since its
-/// counts were measured so; preparing the task again can change it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "snake_case")]
+/// How a task's tests are run. It belongs to the task, since its counts were
+/// measured so; preparing the task again can change it. Written as `bare`,
+/// `reference`, `platform`, or `platform:60` with the seconds that a test may take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum TestCommand {
     /// Without the options of the oracle's settings (`addopts`): tasks that were
     /// prepared before there was a choice.
@@ -114,23 +119,106 @@ pub enum TestCommand {
     /// The options of the paper's authors, and those of the oracle's settings.
     Reference,
     /// The options of the oracle's settings, without those that nothing installed
-    /// knows.
-    Platform,
+    /// knows. A test that takes over so many seconds fails, and the others go on;
+    /// without the number only the suite has a limit.
+    Platform { test_seconds: Option<NonZeroU16> },
 }
 
-impl TestCommand {
-    pub const ALL: [Self; 3] = [Self::Bare, Self::Reference, Self::Platform];
+/// The most seconds for one test: those of the whole suite.
+const MAX_TEST_SECONDS: u16 = 3_600;
 
-    pub fn name(self) -> &'static str {
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no test command: choose `reference`, `platform`, or `platform:60` with 1 to {MAX_TEST_SECONDS} seconds for a test"
+)]
+pub struct BadTestCommand(String);
+
+impl TestCommand {
+    /// Without a limit for a test.
+    pub const PLATFORM: Self = Self::Platform { test_seconds: None };
+
+    /// The command for the target's code, where T is found: a test has half of its
+    /// time, so that another machine's speed does not decide whether it passes.
+    #[must_use]
+    pub fn on_target(self) -> Self {
+        let half = |seconds: NonZeroU16| seconds.get().div_ceil(2);
         match self {
-            Self::Bare => "bare",
-            Self::Reference => "reference",
-            Self::Platform => "platform",
+            Self::Platform { test_seconds } => Self::Platform {
+                test_seconds: test_seconds.map(half).and_then(NonZeroU16::new),
+            },
+            other => other,
         }
     }
 
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|command| command.name() == name)
+    /// The seconds that each stage of a test may take.
+    pub fn test_seconds(self) -> Option<NonZeroU16> {
+        match self {
+            Self::Bare | Self::Reference => None,
+            Self::Platform { test_seconds } => test_seconds,
+        }
+    }
+}
+
+impl utoipa::PartialSchema for TestCommand {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some(
+                "How a task's tests are run; the number is the seconds that a test may take.",
+            ))
+            .pattern(Some("^(bare|reference|platform(:[1-9][0-9]{0,3})?)$"))
+            .into()
+    }
+}
+
+impl utoipa::ToSchema for TestCommand {}
+
+impl fmt::Display for TestCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bare => f.write_str("bare"),
+            Self::Reference => f.write_str("reference"),
+            Self::Platform { test_seconds: None } => f.write_str("platform"),
+            Self::Platform {
+                test_seconds: Some(seconds),
+            } => write!(f, "platform:{seconds}"),
+        }
+    }
+}
+
+impl FromStr for TestCommand {
+    type Err = BadTestCommand;
+
+    fn from_str(text: &str) -> Result<Self, BadTestCommand> {
+        let bad = || BadTestCommand(text.to_owned());
+        match text {
+            "bare" => Ok(Self::Bare),
+            "reference" => Ok(Self::Reference),
+            "platform" => Ok(Self::PLATFORM),
+            _ => {
+                let seconds = text.strip_prefix("platform:").ok_or_else(bad)?;
+                let seconds: NonZeroU16 = seconds.parse().map_err(|_| bad())?;
+                let test_seconds = (seconds.get() <= MAX_TEST_SECONDS).then_some(seconds);
+                match test_seconds {
+                    Some(_) => Ok(Self::Platform { test_seconds }),
+                    None => Err(bad()),
+                }
+            }
+        }
+    }
+}
+
+impl TryFrom<String> for TestCommand {
+    type Error = BadTestCommand;
+
+    fn try_from(text: String) -> Result<Self, BadTestCommand> {
+        text.parse()
+    }
+}
+
+impl From<TestCommand> for String {
+    fn from(command: TestCommand) -> String {
+        command.to_string()
     }
 }
 
@@ -158,5 +246,34 @@ mod tests {
             assert!(TaskId::new(bad).is_err(), "{bad:?}");
         }
         assert!(serde_json::from_str::<TaskId>("\"../up\"").is_err());
+    }
+
+    #[test]
+    fn test_commands_are_read_as_they_are_written() {
+        for text in [
+            "bare",
+            "reference",
+            "platform",
+            "platform:1",
+            "platform:3600",
+        ] {
+            let command: TestCommand = text.parse().unwrap();
+            assert_eq!(command.to_string(), text);
+            let seconds = command.test_seconds().map_or(0, NonZeroU16::get);
+            let expect = text.split_once(':').map_or(0, |(_, n)| n.parse().unwrap());
+            assert_eq!(seconds, expect);
+        }
+        for text in [
+            "",
+            "Bare",
+            "platform:",
+            "platform:0",
+            "platform:3601",
+            "platform:-1",
+            "reference:60",
+        ] {
+            let error = text.parse::<TestCommand>().unwrap_err().to_string();
+            assert!(error.contains(&format!("`{text}`")), "{error}");
+        }
     }
 }

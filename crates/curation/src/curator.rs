@@ -15,7 +15,7 @@ use swe_ci_base::{Say, files};
 use swe_ci_candidates::environment::distribution::Finder;
 use swe_ci_candidates::environment::python::BaseImages;
 use swe_ci_core::run::Limits;
-use swe_ci_core::task::{TaskId, TestCommand};
+use swe_ci_core::task::TaskId;
 use swe_ci_dataset::{History, TEST_COMMAND, TaskLine, TaskPreparation};
 use swe_ci_sandbox::host;
 use swe_ci_sandbox::images::BuildNetwork;
@@ -45,6 +45,13 @@ pub struct Curator<'a> {
     pub say: Say<'a>,
     /// Cancelled when the curation is, or when the process stops.
     pub stop: &'a CancellationToken,
+}
+
+/// What the last stage came to: numbers of tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Selected {
+    ForReview(usize),
+    Published(usize),
 }
 
 impl Curator<'_> {
@@ -80,6 +87,7 @@ impl Curator<'_> {
             bases: self.bases,
             repairs: self.plan.environment.repairs,
             max_suite_seconds: self.plan.filter.max_suite_seconds,
+            command: self.plan.filter.test_command().on_target(),
         };
         let name = candidate.task_id.clone();
         let tell = |attempt: &BuildAttempt| {
@@ -172,7 +180,7 @@ impl Curator<'_> {
         self.preparation(&dataset).prepare(&line).await.map(Ok)
     }
 
-    fn preparation<'a>(&'a self, dataset: &'a Path) -> TaskPreparation<'a> {
+    pub(crate) fn preparation<'a>(&'a self, dataset: &'a Path) -> TaskPreparation<'a> {
         TaskPreparation {
             artifacts: self.curations.artifacts,
             sandbox: self.curations.sandbox,
@@ -183,36 +191,6 @@ impl Curator<'_> {
             limits: suite_limits(self.plan.filter.max_suite_seconds),
             folder: dataset,
         }
-    }
-
-    /// Tests the real history of a selected candidate and its suite without code,
-    /// and compares it with other splits, unless that was done.
-    async fn inspect(&self, candidate: &mut CandidateRow) -> Result<()> {
-        let chunks = self.plan.filter.replay;
-        let Some(row) = candidate.prepared.as_mut() else {
-            return Ok(());
-        };
-        if chunks == 0 || !row.preparation.history.is_empty() {
-            return Ok(());
-        }
-        self.check_not_stopped()?;
-        let dataset = self.dataset();
-        let preparation = self.preparation(&dataset);
-        let history = self
-            .unless_stopped(preparation.replay(row, chunks))
-            .await??;
-        let fails = history.iter().filter(|point| point.problem.is_some());
-        let (id, all, fails) = (&row.id, history.len(), fails.count());
-        (self.say)(format!(
-            "{id}: {all} chunks of its history tested, {fails} without a result"
-        ));
-        let trivial = preparation.passing_without_code(row);
-        let trivial = self.unless_stopped(trivial).await??;
-        row.preparation.add_history(history);
-        row.preparation.add_passing_without_code(&trivial);
-        let similar = self.similar_task(row).await?;
-        row.preparation.findings.extend(similar);
-        self.curations.store.put_candidate(self.id, candidate).await
     }
 
     async fn write_code(&self, candidate: &CandidateRow, data: &Path) -> anyhow::Result<()> {
@@ -253,14 +231,14 @@ impl Curator<'_> {
                 column("commits", candidate.commits.to_string()),
                 column("span_days", format!("{:.1}", candidate.days)),
                 column("modified_lines", candidate.modified_lines.to_string()),
-                column(TEST_COMMAND, TestCommand::Platform.name().to_owned()),
+                column(TEST_COMMAND, self.plan.filter.test_command().to_string()),
             ],
         })
     }
 
-    /// Selects the best candidates and writes the split. Returns its number of
-    /// tasks.
-    pub async fn select(&self) -> Result<usize> {
+    /// Selects the best candidates, and writes the split unless a person is to
+    /// decide about them first.
+    pub async fn select(&self) -> Result<Selected> {
         let store = self.curations.store;
         let ready = |candidate: &CandidateRow| {
             candidate.prepared.is_some() && !matches!(candidate.filtered, Fate::Dropped { .. })
@@ -297,6 +275,11 @@ impl Curator<'_> {
         futures::stream::iter(of_selected.map(|(_, candidate)| Ok(candidate)))
             .try_for_each_concurrent(at_once, |candidate| self.inspect(candidate))
             .await?;
+        // The decision, once made, is in the rows.
+        let decided = ready.values().any(|c| c.filtered == Fate::Survived);
+        if self.plan.filter.review && !selected.is_empty() && !decided {
+            return Ok(Selected::ForReview(selected.len()));
+        }
         let mut rows = Vec::new();
         for task in &selected {
             if let Some(candidate) = ready.get_mut(task) {
@@ -306,11 +289,11 @@ impl Curator<'_> {
                 rows.extend(candidate.prepared.clone().map(|row| (line, row)));
             }
         }
-        if rows.is_empty() {
-            return Ok(0);
+        let tasks = rows.len();
+        if tasks > 0 {
+            self.publish(rows).await?;
         }
-        self.publish(rows).await?;
-        Ok(selected.len())
+        Ok(Selected::Published(tasks))
     }
 
     async fn candidates(

@@ -55,6 +55,7 @@ pub struct Builder<'a> {
     pub repairs: usize,
     /// A suite that takes longer is refused, in seconds.
     pub max_suite_seconds: f64,
+    pub command: TestCommand,
 }
 
 #[derive(Debug)]
@@ -284,7 +285,7 @@ impl Builder<'_> {
             code: target.clone(),
             base: target.clone(),
             oracle: target,
-            command: TestCommand::Platform,
+            command: self.command,
             known_tests: None,
             limits,
         };

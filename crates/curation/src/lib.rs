@@ -2,8 +2,9 @@
 //!
 //! [`Plan`] is the request; [`Curations`] carries out those that are queued, one
 //! at a time: `origin` fetches repositories, `environment` builds images,
-//! `curator` takes a curation through its stages, `ranking` selects, `similarity`
-//! compares with other splits, and `split` writes the result.
+//! `curator` takes a curation through its stages, `ranking` selects, `quality` tries
+//! what a person should know, `similarity` compares with other splits, and `split`
+//! writes the result.
 
 mod curator;
 mod environment;
@@ -11,6 +12,7 @@ mod examination;
 mod fetch_failure;
 mod origin;
 mod plan;
+mod quality;
 mod queue;
 mod ranking;
 mod similarity;

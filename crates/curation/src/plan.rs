@@ -2,13 +2,15 @@
 //! which everything but a name and one source has a default.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use swe_ci_candidates::github::Search;
 use swe_ci_candidates::{CollectRules, SpanRules};
-use swe_ci_core::task::is_plain_name;
+use swe_ci_core::task::{TestCommand, is_plain_name};
+use swe_ci_views::preparation::Condition;
 
 /// An example plan, with comments.
 pub const EXAMPLE_PLAN: &str = include_str!("example.toml");
@@ -111,6 +113,14 @@ pub struct Filter {
     pub max_suite_seconds: f64,
     /// Chunks of the real history that are tested for each task, 0 for none.
     pub replay: u32,
+    /// Seconds that a test may take, 0 for no limit; the split records it.
+    pub max_test_seconds: u16,
+    /// Runs of the target's suite in a random order, 0 for none.
+    pub shuffles: u32,
+    /// Under which other conditions it runs as well.
+    pub conditions: Vec<Condition>,
+    /// Whether a person decides about the tasks before they are published.
+    pub review: bool,
     pub most_per_repository: usize,
     /// The most tasks in all: 100 in section 3.1.
     pub most: usize,
@@ -123,8 +133,20 @@ impl Default for Filter {
             repeats: 3,
             max_suite_seconds: 600.0,
             replay: 20,
+            max_test_seconds: 60,
+            shuffles: 10,
+            conditions: vec![Condition::Home, Condition::Clock],
+            review: false,
             most_per_repository: 3,
             most: 100,
+        }
+    }
+}
+
+impl Filter {
+    pub fn test_command(&self) -> TestCommand {
+        TestCommand::Platform {
+            test_seconds: NonZeroU16::new(self.max_test_seconds),
         }
     }
 }
@@ -206,8 +228,21 @@ impl Plan {
         ];
         let nothing = counts.into_iter().filter(|(_, value)| *value == 0);
         problems.extend(nothing.map(|(name, _)| format!("{name}: it must be 1 or more")));
-        if self.filter.repeats > 100 {
-            problems.push("filter.repeats: it must be 100 or less".into());
+        let most = [
+            ("filter.repeats", filter.repeats, 100),
+            ("filter.shuffles", filter.shuffles, 100),
+            (
+                "filter.max_test_seconds",
+                filter.max_test_seconds.into(),
+                3_600,
+            ),
+        ];
+        let above = most.into_iter().filter(|(_, value, most)| value > most);
+        problems.extend(above.map(|(name, _, most)| format!("{name}: it must be {most} or less")));
+        if filter.conditions.contains(&Condition::Order) {
+            problems.push(
+                "filter.conditions: `order` does not belong here; `shuffles` says how often".into(),
+            );
         }
         problems
     }

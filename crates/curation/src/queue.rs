@@ -22,7 +22,7 @@ use swe_ci_store::CurationRow;
 use swe_ci_views::curation::{CurationState, Fate};
 use tokio_util::sync::CancellationToken;
 
-use crate::curator::{Curator, image_name, stopped};
+use crate::curator::{Curator, Selected, image_name, stopped};
 use crate::origin::Fetcher;
 use crate::plan::{Origin, Plan, repository_name};
 use crate::{Curations, unavailable};
@@ -47,6 +47,9 @@ impl Curations<'_> {
         let mut reported = false;
         loop {
             let row = self.store.curation(id).await?;
+            if row.state == CurationState::InReview {
+                return Ok(row.state);
+            }
             if row.state.is_over() {
                 if let Some(_held) = self.curation_lock()? {
                     self.remove_abandoned().await?;
@@ -126,10 +129,11 @@ impl Curations<'_> {
             }
         };
         let state = match ended {
-            Ok(0) => CurationState::Failed {
+            Ok(Selected::ForReview(_)) => CurationState::InReview,
+            Ok(Selected::Published(0)) => CurationState::Failed {
                 reason: "no candidate became a task; the funnel says at which stage".into(),
             },
-            Ok(_) => CurationState::Finished,
+            Ok(Selected::Published(_)) => CurationState::Finished,
             // Resumed when the process, the engine or the network is back.
             Err(error @ (Error::Conflict(_) | Error::Unavailable(_))) => return Err(error),
             Err(error) => {
@@ -218,13 +222,13 @@ impl Curations<'_> {
         }
     }
 
-    /// Runs all stages; returns the number of tasks.
+    /// Runs all stages.
     async fn stages(
         &self,
         row: &CurationRow,
         say: Say<'_>,
         stop: &CancellationToken,
-    ) -> Result<usize> {
+    ) -> Result<Selected> {
         let plan = Plan::read(&row.plan).map_err(Error::Invalid)?;
         let settings = self.settings;
         let network = self.network()?;
@@ -267,10 +271,15 @@ impl Curations<'_> {
         curator.examine_repositories().await?;
         curator.build_environments().await?;
         curator.test_candidates().await?;
-        let tasks = curator.select().await?;
-        self.remove_intermediates(&row.id).await?;
-        say(format!("split {}: {tasks} tasks", plan.split));
-        Ok(tasks)
+        let selected = curator.select().await?;
+        match selected {
+            Selected::ForReview(tasks) => say(format!("{tasks} tasks wait for a review")),
+            Selected::Published(tasks) => {
+                self.remove_intermediates(&row.id).await?;
+                say(format!("split {}: {tasks} tasks", plan.split));
+            }
+        }
+        Ok(selected)
     }
 
     /// The plan's base images; without any, the server's own and the usual ones

@@ -13,6 +13,7 @@ mod replay;
 mod source;
 mod split;
 pub mod tiny;
+mod trials;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

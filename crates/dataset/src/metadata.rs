@@ -41,7 +41,7 @@ impl TaskLine {
     /// gaps of the official dataset were counted with.
     pub fn test_command(&self) -> TestCommand {
         let column = self.extra.iter().find(|(name, _)| name == TEST_COMMAND);
-        let command = column.and_then(|(_, value)| TestCommand::from_name(value));
+        let command = column.and_then(|(_, value)| value.parse().ok());
         command.unwrap_or(TestCommand::Reference)
     }
 
@@ -154,9 +154,10 @@ fn parse(bytes: &[u8]) -> Result<Vec<TaskLine>, String> {
             text.parse().map_err(why)
         });
         let command = column(TEST_COMMAND).map(field).unwrap_or_default();
-        if !command.is_empty() && TestCommand::from_name(command).is_none() {
-            let why = format!("`{command}` is none of bare, reference, platform");
-            return Err(problem(TEST_COMMAND, why));
+        if !command.is_empty()
+            && let Err(why) = command.parse::<TestCommand>()
+        {
+            return Err(problem(TEST_COMMAND, why.to_string()));
         }
         tasks.push(TaskLine {
             task_id,

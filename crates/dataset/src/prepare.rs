@@ -169,9 +169,10 @@ impl TaskPreparation<'_> {
 
     /// Runs the suite on one end of a task.
     async fn test(&self, row: &TaskRow, ends: &Ends, end: End) -> Prepared<Tested> {
-        let (code, end) = match end {
-            End::Base => (&ends.base, "base"),
-            End::Target => (&ends.oracle, "target"),
+        let command = row.test_command;
+        let (code, end, command) = match end {
+            End::Base => (&ends.base, "base", command),
+            End::Target => (&ends.oracle, "target", command.on_target()),
         };
         let purpose = Purpose::Preparation(format!("import {} {end}", row.id));
         let limits = self.limits;
@@ -179,7 +180,7 @@ impl TaskPreparation<'_> {
             code: code.clone(),
             base: ends.base.clone(),
             oracle: ends.oracle.clone(),
-            command: row.test_command,
+            command,
             known_tests: None,
             limits,
         };

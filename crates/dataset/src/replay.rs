@@ -1,24 +1,20 @@
-//! Tests what a task's suite says about other code than its two ends: the real
-//! history in chunks, as the human baseline replays it, since historic code may
-//! hang or not start and a run should not be the first to find out; and no code
-//! at all.
+//! Tests the real history of a task in chunks, as the human baseline replays it:
+//! historic code may hang or not start, and a run should not be the first to find
+//! out.
 
 use std::sync::Arc;
 
 use swe_ci_base::blocking::blocking;
-use swe_ci_base::code::CodeTree;
-use swe_ci_base::error::{Error, Result};
-use swe_ci_candidates::{Class, class};
+use swe_ci_base::error::Result;
 use swe_ci_core::outcomes::Outcomes;
-use swe_ci_core::report::{Outcome, Report};
 use swe_ci_core::run::Limits;
-use swe_ci_grading::{Grading, grade};
-use swe_ci_sandbox::{ContainerSpec, Purpose};
+use swe_ci_grading::Grading;
 use swe_ci_store::TaskRow;
 use swe_ci_views::preparation::HistoryPoint;
 
 use super::TaskPreparation;
 use super::history::chunks;
+use super::trials::Setting;
 
 /// A historic suite is stopped after so many times the target's time, and never
 /// before [`SHORTEST`] seconds.
@@ -61,7 +57,9 @@ impl TaskPreparation<'_> {
                 known_tests: None,
                 limits,
             };
-            let (seconds, result) = self.tested(row, &grading, &last.sha).await?;
+            let (seconds, result) = self
+                .tested(row, &grading, Setting::Usual, &last.sha)
+                .await?;
             let passed = |report| Outcomes::of(&row.suite.tests, report).passed();
             points.push(HistoryPoint {
                 sha: last.sha.clone(),
@@ -72,67 +70,5 @@ impl TaskPreparation<'_> {
             });
         }
         Ok(points)
-    }
-
-    /// The tests of T that pass on the target with all its source files emptied:
-    /// no agent has to do anything for them.
-    ///
-    /// # Errors
-    /// Failures of the platform.
-    pub async fn passing_without_code(&self, row: &TaskRow) -> Result<Vec<String>> {
-        let (history, target) = (self.folders.history(&row.id), row.target_sha.clone());
-        let oracle = Arc::new(blocking(move || history.code(&target)).await?);
-        let mut empty = CodeTree::clone(&oracle);
-        let source = oracle
-            .paths()
-            .filter(|path| class(path.as_bytes()) == Class::Source);
-        for path in source {
-            empty.insert_file(path, Vec::new());
-        }
-        let grading = Grading {
-            code: Arc::new(empty),
-            base: oracle.clone(),
-            oracle,
-            command: row.test_command,
-            known_tests: None,
-            limits: self.limits,
-        };
-        let (_, result) = self.tested(row, &grading, "without code").await?;
-        let Ok(report) = result else {
-            return Ok(Vec::new()); // usually the tests cannot even be imported
-        };
-        let ids = row.suite.tests.node_ids().iter();
-        let outcomes = Outcomes::of(&row.suite.tests, &report);
-        let passing = ids
-            .zip(outcomes.iter())
-            .filter(|(_, o)| *o == Outcome::Passed);
-        Ok(passing.map(|(id, _)| id.clone()).collect())
-    }
-
-    /// The seconds of a suite, and its report or why there is none that can be
-    /// believed.
-    async fn tested(
-        &self,
-        row: &TaskRow,
-        grading: &Grading,
-        what: &str,
-    ) -> Result<(f64, std::result::Result<Report, String>)> {
-        let purpose = Purpose::Preparation(format!("{} {what}", row.id));
-        let spec = ContainerSpec::new(&row.image, grading.limits, purpose);
-        let run = async {
-            let sandbox = self.sandbox.open(&spec).await?;
-            grade(sandbox.as_ref(), grading, &mut |_| {}).await
-        };
-        match run.await {
-            Ok(run) => Ok((
-                run.seconds,
-                match run.distrusted() {
-                    Some(why) => Err(why),
-                    None => run.result,
-                },
-            )),
-            Err(error) if error.blames_the_code() => Ok((0.0, Err(error.to_string()))),
-            Err(error) => Err(Error::Unavailable(error.to_string())),
-        }
     }
 }

@@ -53,7 +53,7 @@ fn write_task(
         declared_gap: None,
         extra: vec![
             ("repo_name".into(), format!("tiny/{}", task.name)),
-            (TEST_COMMAND.into(), TestCommand::Platform.name().into()),
+            (TEST_COMMAND.into(), TestCommand::PLATFORM.into()),
         ],
     })
 }

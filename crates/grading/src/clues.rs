@@ -9,14 +9,7 @@ use swe_ci_core::finding::{Finding, FindingKind};
 use swe_ci_core::report::Outcome;
 use swe_ci_sandbox::{ContainerSpec, Sandbox, SandboxError};
 
-use crate::{Bootstrap, Graded, Grading, grade_as};
-
-/// The clues that code gets of the test that calls it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Clues {
-    AsWritten,
-    Moved,
-}
+use crate::{Bootstrap, Graded, Grading, Staging, grade_as};
 
 /// The most tests that a finding names.
 const NAMED: usize = 3;
@@ -74,7 +67,7 @@ pub(crate) async fn with_moved_clues(
     let container = container.as_ref();
     let bootstrap = Bootstrap::start(container, grading.limits).await?;
     let on_line = &mut |_: &str| {};
-    let graded = grade_as(Clues::Moved, container, bootstrap, grading, on_line);
+    let graded = grade_as(Staging::CluesMoved, container, bootstrap, grading, on_line);
     Box::pin(graded).await
 }
 

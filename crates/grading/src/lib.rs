@@ -47,7 +47,6 @@ use tracing::Instrument;
 
 use canaries::Canaries;
 use channel::Channel;
-use clues::Clues;
 use files::Files;
 use session::Session;
 use settings::{ASIDE_FOLDER, END_OF_OUTPUT, Settings};
@@ -59,7 +58,7 @@ pub use clues::owed_to_clues;
 pub const TESTS: &str = "tests";
 
 /// The parts of the program that runs in the container, in order.
-const BOOTSTRAP: [&str; 10] = [
+const BOOTSTRAP: [&str; 11] = [
     include_str!("bootstrap/channel.py"),
     include_str!("bootstrap/files.py"),
     include_str!("bootstrap/imports.py"),
@@ -69,6 +68,7 @@ const BOOTSTRAP: [&str; 10] = [
     include_str!("bootstrap/guards.py"),
     include_str!("bootstrap/tables.py"),
     include_str!("bootstrap/clues.py"),
+    include_str!("bootstrap/limit.py"),
     include_str!("bootstrap/session.py"),
 ];
 /// Reads the bootstrap from standard input: no file and no list of processes
@@ -88,6 +88,17 @@ pub struct Grading {
     /// the code can make up any number of them. All count if absent.
     pub known_tests: Option<Arc<BTreeSet<String>>>,
     pub limits: Limits,
+}
+
+/// In which order, and under which names, the tests run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Staging {
+    AsWritten,
+    /// See [`owed_to_clues`].
+    CluesMoved,
+    Shuffled {
+        seed: u64,
+    },
 }
 
 #[derive(Debug)]
@@ -175,11 +186,26 @@ pub async fn grade_in(
     grading: &Grading,
     on_line: OnLine<'_>,
 ) -> Result<Graded, SandboxError> {
-    grade_as(Clues::AsWritten, sandbox, bootstrap, grading, on_line).await
+    grade_as(Staging::AsWritten, sandbox, bootstrap, grading, on_line).await
+}
+
+/// [`grade`], with the tests in a random order; those of a file and of a class
+/// stay together.
+///
+/// # Errors
+/// As of [`grade`].
+pub async fn grade_shuffled(
+    sandbox: &dyn SandboxContainer,
+    grading: &Grading,
+    seed: u64,
+) -> Result<Graded, SandboxError> {
+    let bootstrap = Bootstrap::start(sandbox, grading.limits).await?;
+    let staging = Staging::Shuffled { seed };
+    grade_as(staging, sandbox, bootstrap, grading, &mut |_| {}).await
 }
 
 async fn grade_as(
-    clues: Clues,
+    staging: Staging,
     sandbox: &dyn SandboxContainer,
     bootstrap: Bootstrap,
     grading: &Grading,
@@ -187,7 +213,7 @@ async fn grade_as(
 ) -> Result<Graded, SandboxError> {
     let (key, seed) = randomness()?;
     let trees = grading.clone();
-    let prepared = blocking(move || Ok(Prepared::new(&trees, clues, &key, seed)))
+    let prepared = blocking(move || Ok(Prepared::new(&trees, staging, &key, seed)))
         .instrument(tracing::debug_span!("add canaries"));
     let Prepared {
         files,
@@ -224,7 +250,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(grading: &Grading, clues: Clues, key: &[u8], seed: u128) -> Self {
+    fn new(grading: &Grading, staging: Staging, key: &[u8], seed: u128) -> Self {
         let Grading {
             code, base, oracle, ..
         } = grading;
@@ -234,7 +260,7 @@ impl Prepared {
             placed.code.set(path, entry.clone());
         }
         let files = Files::new(&[(CODE_FOLDER, &placed.code), (ASIDE_FOLDER, &placed.aside)]);
-        let settings = Settings::new(key, &placed, &files, grading, clues);
+        let settings = Settings::new(key, &placed, &files, grading, staging);
         Self {
             files,
             canaries,

@@ -1,14 +1,15 @@
 //! What the bootstrap is told of a grading.
 
+use std::num::NonZeroU16;
+
 use serde::{Deserialize, Serialize};
 use swe_ci_base::digest::hex;
 use swe_ci_core::task::TestCommand;
 use swe_ci_sandbox::CODE_FOLDER;
 
-use crate::clues::Clues;
 use crate::files::{Files, Header};
 use crate::pytest_settings::Placed;
-use crate::{Grading, TESTS, constructs, python};
+use crate::{Grading, Staging, TESTS, constructs, python};
 
 /// The code's own versions of settings files wait here.
 pub(crate) const ASIDE_FOLDER: &str = "/app/aside";
@@ -38,8 +39,12 @@ pub(crate) struct Settings {
     pub changed: Vec<String>,
     /// Whether options of the settings that nothing installed knows are left out.
     pub drop_unknown_options: bool,
+    /// Seconds that each stage of a test may take.
+    pub test_seconds: Option<NonZeroU16>,
     /// Whether the code gets other clues of its callers than the tests have.
     pub move_clues: bool,
+    /// Seed of a random order of the tests.
+    pub shuffle: Option<u64>,
     pub end_of_output: String,
 }
 
@@ -49,7 +54,7 @@ impl Settings {
         placed: &Placed,
         files: &Files,
         grading: &Grading,
-        clues: Clues,
+        staging: Staging,
     ) -> Self {
         let Grading {
             code, base, oracle, ..
@@ -67,24 +72,29 @@ impl Settings {
             own: own.into_iter().collect(),
             put_back: placed.aside.paths().map(str::to_owned).collect(),
             absent: placed.absent.clone(),
-            arguments: arguments(grading.command),
+            arguments: arguments(grading.command, staging),
             changed: constructs::changed_files(code, base, oracle)
                 .filter(|(path, _)| path.ends_with(".py"))
                 .map(|(path, _)| path.to_owned())
                 .collect(),
-            drop_unknown_options: grading.command == TestCommand::Platform,
-            move_clues: clues == Clues::Moved,
+            drop_unknown_options: matches!(grading.command, TestCommand::Platform { .. }),
+            test_seconds: grading.command.test_seconds(),
+            move_clues: staging == Staging::CluesMoved,
+            shuffle: match staging {
+                Staging::Shuffled { seed } => Some(seed),
+                Staging::AsWritten | Staging::CluesMoved => None,
+            },
             end_of_output: END_OF_OUTPUT.into(),
         }
     }
 }
 
 /// pytest's arguments.
-fn arguments(command: TestCommand) -> Vec<String> {
+fn arguments(command: TestCommand, staging: Staging) -> Vec<String> {
     let root = format!("--rootdir={CODE_FOLDER}");
     let arguments: &[&str] = match command {
         TestCommand::Bare => &["-o", "addopts=", TESTS],
-        TestCommand::Platform => &[TESTS, &root],
+        TestCommand::Platform { .. } => &[TESTS, &root],
         TestCommand::Reference => &[
             TESTS,
             "--color=no",
@@ -94,5 +104,13 @@ fn arguments(command: TestCommand) -> Vec<String> {
             &root,
         ],
     };
-    arguments.iter().copied().map(str::to_owned).collect()
+    // This plugin has an order of its own.
+    let shuffled = matches!(staging, Staging::Shuffled { .. });
+    let unshuffled = if shuffled {
+        &["-p", "no:randomly"][..]
+    } else {
+        &[]
+    };
+    let arguments = arguments.iter().chain(unshuffled);
+    arguments.copied().map(str::to_owned).collect()
 }

@@ -80,7 +80,7 @@ impl Store {
         let mut tx = self.pool.begin().await?;
         let ended = query(
             "UPDATE curations SET state = 'cancelled', finished_at = $1
-             WHERE id = $2 AND state IN ('queued', 'running')",
+             WHERE id = $2 AND state IN ('queued', 'running', 'in_review')",
         )
         .with((now_ms(), id))
         .changed(&mut *tx)
@@ -116,8 +116,41 @@ impl Store {
         .await
     }
 
-    /// Changes the state of a curation unless it is over; returns whether it
-    /// did.
+    /// Records a person's decision about the tasks of a curation in review: drops
+    /// some, with the reasons, accepts the others, and queues it to be published.
+    /// Returns whether it was in review.
+    pub async fn decide_curation(
+        &self,
+        id: &str,
+        decided: &[CandidateRow],
+        by: &Actor,
+    ) -> Result<bool> {
+        let mut tx = self.pool.begin().await?;
+        let moved =
+            query("UPDATE curations SET state = 'queued' WHERE id = $1 AND state = 'in_review'")
+                .with(id)
+                .changed(&mut *tx)
+                .await?;
+        if moved == 0 {
+            return Ok(false);
+        }
+        for candidate in decided {
+            query(
+                "UPDATE curation_candidates SET filtered = $1
+                 WHERE curation_id = $2 AND task_id = $3",
+            )
+            .with((to_json(&candidate.filtered)?, id, &candidate.task_id))
+            .run(&mut *tx)
+            .await?;
+        }
+        let accepted = decided.iter().filter(|c| c.filtered == Fate::Survived);
+        let detail = format!("{} of {} tasks accepted", accepted.count(), decided.len());
+        note_and_commit(tx, by, "dataset.curate.review", id, &detail).await?;
+        Ok(true)
+    }
+
+    /// Changes the state of a curation unless it is over or in review; returns
+    /// whether it did.
     pub async fn move_curation(&self, id: &str, state: &CurationState) -> Result<bool> {
         let reason = match state {
             CurationState::Failed { reason } => reason.as_str(),
@@ -242,6 +275,7 @@ fn read_curation(row: &AnyRow) -> Result<CurationRow> {
         state: match row.read::<String>("state")?.as_str() {
             "queued" => CurationState::Queued,
             "running" => CurationState::Running,
+            "in_review" => CurationState::InReview,
             "finished" => CurationState::Finished,
             "cancelled" => CurationState::Cancelled,
             _ => CurationState::Failed { reason: row.read("reason")? },

@@ -250,7 +250,7 @@ pub(super) async fn upsert_task(tx: &mut Tx, task: &TaskRow) -> Result<()> {
         .with((task.suite_seconds, task.commits, task.span_days))
         .with((task.target_time, to_json(&task.preparation)?))
         .with((to_json(&task.extra)?, now_ms(), &task.base_report))
-        .with(task.test_command.name())
+        .with(task.test_command.to_string())
         .run(tx)
         .await
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::counted;
+use crate::preparation::Preparation;
 
 swe_ci_core::named! {
     /// The four stages, in order.
@@ -41,6 +42,8 @@ pub enum CurationState {
     /// Waits for a server that works on it.
     Queued,
     Running,
+    /// Its tasks wait for a person who accepts or drops them.
+    InReview,
     /// Its split is ready for runs.
     Finished,
     /// It ended without a task, or cannot continue.
@@ -52,13 +55,14 @@ pub enum CurationState {
 
 impl CurationState {
     pub fn is_over(&self) -> bool {
-        !matches!(self, Self::Queued | Self::Running)
+        !matches!(self, Self::Queued | Self::Running | Self::InReview)
     }
 
     pub fn name(&self) -> &'static str {
         match self {
             Self::Queued => "queued",
             Self::Running => "running",
+            Self::InReview => "in_review",
             Self::Finished => "finished",
             Self::Failed { .. } => "failed",
             Self::Cancelled => "cancelled",
@@ -166,6 +170,28 @@ pub struct CandidateView {
     pub fate: Fate,
     /// Attempts to build its environment.
     pub attempts: Vec<BuildAttempt>,
+    /// The task it became or may become; absent for all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prepared: Option<PreparedCandidate>,
+}
+
+/// A candidate as it was tested.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct PreparedCandidate {
+    /// Tests the target passes: the size of T.
+    pub target_passed: u32,
+    /// Tests of T the base does not pass.
+    pub gap: u32,
+    pub preparation: Preparation,
+}
+
+/// A task that a person keeps out of a split.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DroppedByReview {
+    pub task: String,
+    /// Why; everybody who may see the curation can read it.
+    pub reason: String,
 }
 
 /// One attempt to build an environment.

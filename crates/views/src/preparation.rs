@@ -37,6 +37,84 @@ pub struct Preparation {
     /// tested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<HistoryPoint>,
+    /// The target's suite under other conditions; empty if it was not tried.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trials: Vec<Trial>,
+    /// Tests of the gap that pass although all source files are empty; unknown if
+    /// it was not tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap_without_code: Option<u32>,
+}
+
+swe_ci_core::named! {
+    /// What tests may depend on beside the code.
+    pub enum Condition {
+        /// The order in which they run.
+        Order = "order",
+        /// The home folder of the user: there is none.
+        Home = "home",
+        /// The date: it is 400 days later.
+        Clock = "clock",
+    }
+}
+
+impl Condition {
+    /// How the suite was run.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Order => "In a random order",
+            Self::Home => "Without a home folder",
+            Self::Clock => "With the clock 400 days ahead",
+        }
+    }
+}
+
+/// The target's suite under another condition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct Trial {
+    pub condition: Condition,
+    pub runs: u32,
+    /// Tests of T that did not pass: in a random order at least once, otherwise
+    /// twice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failing: Option<Named>,
+    /// Why the suite gave no result, or could not be tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+impl Trial {
+    /// A trial whose suite ran to its end.
+    pub fn of<'a>(
+        condition: Condition,
+        runs: u32,
+        failing: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        Self {
+            condition,
+            runs,
+            failing: Named::from_names(failing),
+            problem: None,
+        }
+    }
+
+    /// In a few words, such as `3 tests did not pass`.
+    pub fn result(&self) -> String {
+        match (&self.problem, &self.failing) {
+            (Some(problem), _) => format!("no result: {problem}"),
+            (None, Some(tests)) => format!("{} not pass", subject(tests, "did")),
+            (None, None) => "every test passed".into(),
+        }
+    }
+
+    pub fn without_result(condition: Condition, runs: u32, why: String) -> Self {
+        Self {
+            condition,
+            runs,
+            failing: None,
+            problem: Some(why),
+        }
+    }
 }
 
 /// The code after a chunk of the real history, and its tests.
@@ -112,6 +190,8 @@ pub enum TaskFinding {
     NoGap,
     /// Tests that pass although all source files are empty.
     PassWithoutCode { tests: Named },
+    /// Tests of T that do not pass under another condition.
+    DependOn { condition: Condition, tests: Named },
     /// A task of another split has most of these tests.
     SimilarTask { task: String, percent: u32 },
     /// Code of the real history whose suite gives no result: the human baseline
@@ -152,6 +232,11 @@ impl TaskFinding {
             Self::NoGap => "no gap",
             Self::HistoryFails { .. } => "history that cannot be tested",
             Self::PassWithoutCode { .. } => "tests that pass without code",
+            Self::DependOn { condition, .. } => match condition {
+                Condition::Order => "tests that depend on their order",
+                Condition::Home => "tests that need a home folder",
+                Condition::Clock => "tests that depend on the date",
+            },
             Self::SimilarTask { .. } => "a similar task in another split",
         }
     }
@@ -190,6 +275,20 @@ impl TaskFinding {
                 "{} although every source file is empty.",
                 subject(tests, "passed")
             ),
+            Self::DependOn { condition, tests } => match condition {
+                Condition::Order => format!(
+                    "{} at least once in a random order; in their own order they pass every time.",
+                    subject(tests, "failed")
+                ),
+                Condition::Home => format!(
+                    "{} in a container without a home folder.",
+                    subject(tests, "failed")
+                ),
+                Condition::Clock => format!(
+                    "{} with the clock 400 days ahead: some day they fail for every model.",
+                    subject(tests, "failed")
+                ),
+            },
             Self::SimilarTask { task, percent } => {
                 format!("{percent} % of the tests of this task and of {task} are the same.")
             }
@@ -211,6 +310,7 @@ impl TaskFinding {
             | Self::OnlyAtTarget { tests }
             | Self::OnlyAtBase { tests }
             | Self::NotPassing { tests, .. }
+            | Self::DependOn { tests, .. }
             | Self::PassWithoutCode { tests } => Some(tests),
             Self::GapDiffers { .. }
             | Self::OptionsDropped { .. }
@@ -250,11 +350,40 @@ impl Preparation {
         self.history = history;
     }
 
-    /// Takes in the tests that pass without code.
-    pub fn add_passing_without_code(&mut self, tests: &[String]) {
+    /// Takes in the tests under other conditions.
+    pub fn add_trials(&mut self, trials: Vec<Trial>) {
+        let found = trials.iter().filter_map(|trial| {
+            let condition = trial.condition;
+            let tests = trial.failing.clone()?;
+            Some(TaskFinding::DependOn { condition, tests })
+        });
+        self.findings.extend(found);
+        self.trials = trials;
+    }
+
+    /// Takes in the tests that pass without code, `of_gap` of which the base does
+    /// not pass.
+    pub fn add_passing_without_code(&mut self, tests: &[String], of_gap: u32) {
+        self.gap_without_code = Some(of_gap);
         let tests = Named::from_names(tests.iter().map(String::as_str));
         let finding = tests.map(|tests| TaskFinding::PassWithoutCode { tests });
         self.findings.extend(finding);
+    }
+
+    /// How many iterations the human baseline needs until every test of T passes,
+    /// and how many it has, if its history was tested.
+    pub fn human_iterations(&self, target_passed: u32) -> Option<(usize, usize)> {
+        let solved = |point: &HistoryPoint| point.passed >= target_passed;
+        let at = self.history.iter().position(solved)?;
+        Some((at + 1, self.history.len()))
+    }
+
+    /// The options that the settings ask for and nothing in the image knows.
+    pub fn options_dropped(&self) -> Option<&[String]> {
+        self.findings.iter().find_map(|finding| match finding {
+            TaskFinding::OptionsDropped { options } => Some(options.as_slice()),
+            _ => None,
+        })
     }
 
     pub fn number_of_findings(&self) -> u32 {

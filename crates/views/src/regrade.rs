@@ -371,7 +371,7 @@ mod tests {
         };
         check(|_| (), &[Why::Outcome]);
         check(
-            |now| now.command = Some(TestCommand::Platform),
+            |now| now.command = Some(TestCommand::PLATFORM),
             &[Why::Command],
         );
         check(|now| now.image = None, &[Why::Image]);

@@ -6,7 +6,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use swe_ci_views::account::AccountRole;
-use swe_ci_views::curation::{CurationDetail, CurationSummary};
+use swe_ci_views::curation::{CurationDetail, CurationSummary, DroppedByReview};
 use utoipa::ToSchema;
 
 use super::responses::{Admin, NoSuchCuration};
@@ -68,6 +68,39 @@ pub(crate) async fn curation(
     Path(id): Path<String>,
 ) -> Answer<CurationDetail> {
     Ok(Json(engine.curation(&id).await?))
+}
+
+/// A decision about the tasks of a curation in review.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Review {
+    /// The tasks to keep out of the split; all others are published.
+    drop: Vec<DroppedByReview>,
+}
+
+/// Publishes the tasks of a curation in review but those to be dropped. A worker
+/// writes the split.
+#[utoipa::path(
+    post, path = "/api/v1/curations/{id}/publish", tag = "tasks",
+    params(("id" = String, Path, description = "The curation's id.")),
+    request_body = Review,
+    responses(
+        (status = 204, description = "The decision is recorded"),
+        Admin, NoSuchCuration,
+        (status = 400, description = "A task is not in review, or is dropped without a reason"),
+        (status = 409, description = "The curation is not in review"),
+    ),
+)]
+pub(crate) async fn publish(
+    engine: ActorEngine,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Result<StatusCode> {
+    engine.require(AccountRole::Admin)?;
+    let review: Review =
+        serde_json::from_slice(&body).map_err(|error| Problem::unreadable(error.to_string()))?;
+    engine.publish_curation(&id, &review.drop).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Cancels a curation and keeps its results so far.

@@ -122,7 +122,7 @@ fn without_parameters() -> OpenApiRouter<App> {
         judgements: judgements, judge;
         files: code, report, document, diff, log, style, files;
         events: events;
-        curations: curations, curate, curation, cancel;
+        curations: curations, curate, curation, publish, cancel;
         tasks: task, results, splits, split, metadata, datasheet, disk;
         accounts: me, tokens, make_token, revoke_token, accounts, keys, set_key;
         workers: workers, metrics;

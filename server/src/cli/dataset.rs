@@ -8,7 +8,7 @@ use swe_ci_engine::{
     CurationPlan, EXAMPLE_PLAN, Engine, ImportOptions, ImportSource, Imported, PageRequest,
     TasksWanted,
 };
-use swe_ci_views::curation::{CurationDetail, CurationState, CurationSummary};
+use swe_ci_views::curation::{CurationDetail, CurationState, CurationSummary, DroppedByReview};
 use swe_ci_views::view::{Page, SplitSummary, TaskState, TaskSummary};
 use tokio_util::sync::CancellationToken;
 
@@ -51,12 +51,15 @@ is a TOML file; --example prints one with every setting.
 
 The results of every stage are stored. Ctrl-C or SIGTERM stops the command, and
 --go-on resumes the curation; --cancel ends it for good and keeps its findings.
+With `review = true` in the plan, it ends before the split is written; --publish
+accepts the tasks.
 If a server works on the data folder, it does the work.
 
 Examples:
   swe-ci dataset curate --example > plan.toml
   swe-ci dataset curate plan.toml
   swe-ci dataset curations
+  swe-ci dataset curate --publish 0199c1d2-… --drop 'acme__lib-1=half of its tests read the clock'
   swe-ci dataset curate --cancel 0199c1d2-…";
 
 const EXPORT_HELP: &str = "\
@@ -142,9 +145,9 @@ pub(super) struct Import {
     /// Prepare ready tasks again
     #[arg(long)]
     again: bool,
-    /// How pytest is started for their tests: `reference` (as the paper's authors
-    /// do) or `platform` (without options that nothing installed knows); when
-    /// absent, as the dataset says, or `reference`
+    /// How their tests are run: `reference` (as the paper's authors do), `platform`
+    /// (without options that nothing installed knows) or `platform:SECONDS` (a test
+    /// that takes longer fails); when absent, as the dataset says, or `reference`
     #[arg(long, value_name = "COMMAND", value_parser = test_command)]
     test_command: Option<TestCommand>,
     /// Print the imported tasks as JSON
@@ -153,15 +156,17 @@ pub(super) struct Import {
 }
 
 fn test_command(name: &str) -> Result<TestCommand, String> {
-    let command = TestCommand::from_name(name);
-    let offered = command.filter(|command| *command != TestCommand::Bare);
-    offered.ok_or_else(|| "choose `reference` or `platform`".into())
+    match name.parse() {
+        Ok(TestCommand::Bare) => Err("choose `reference` or `platform`".into()),
+        Ok(command) => Ok(command),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Curate {
     /// The plan
-    #[arg(value_name = "FILE", required_unless_present_any = ["example", "go_on", "cancel"])]
+    #[arg(value_name = "FILE", required_unless_present_any = ["example", "go_on", "cancel", "publish"])]
     plan: Option<PathBuf>,
     /// Only use commits from this day on, such as 2026-11-01; instead of what
     /// the plan says
@@ -176,9 +181,23 @@ pub(super) struct Curate {
     /// Cancel this curation, whichever process works on it
     #[arg(long, value_name = "ID", conflicts_with_all = ["plan", "example", "go_on"])]
     cancel: Option<String>,
+    /// Publish the tasks of this curation, which is in review, and write the split
+    #[arg(long, value_name = "ID", conflicts_with_all = ["plan", "example", "go_on", "cancel"])]
+    publish: Option<String>,
+    /// With --publish: keep a task out, `TASK=REASON`; may be repeated
+    #[arg(long, value_name = "TASK=REASON", requires = "publish", value_parser = dropped)]
+    drop: Vec<DroppedByReview>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+}
+
+fn dropped(text: &str) -> Result<DroppedByReview, String> {
+    let (task, reason) = text.split_once('=').ok_or("write TASK=REASON")?;
+    Ok(DroppedByReview {
+        task: task.to_owned(),
+        reason: reason.to_owned(),
+    })
 }
 
 pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
@@ -252,7 +271,10 @@ async fn curate(engine: &Engine, options: Curate) -> Result<(), Failure> {
         output::note(format_args!("curation {id} is cancelled"));
         return Ok(());
     }
-    let id = match (options.go_on, options.plan) {
+    if let Some(id) = &options.publish {
+        engine.publish_curation(id, &options.drop).await?;
+    }
+    let id = match (options.go_on.or(options.publish), options.plan) {
         (Some(id), _) => id,
         (None, Some(plan)) => {
             let text = std::fs::read_to_string(&plan);
@@ -279,6 +301,14 @@ async fn curate(engine: &Engine, options: Curate) -> Result<(), Failure> {
     output::show(&engine.curation(&id).await?, options.json, print_curation)?;
     match state {
         CurationState::Finished => Ok(()),
+        CurationState::InReview => {
+            let next = format!(
+                "its page shows what was found of each task; `swe-ci dataset curate --publish {id}` \
+                 publishes them, --drop TASK=REASON all but that one"
+            );
+            output::note(format_args!("the tasks wait for a review: {next}"));
+            Ok(())
+        }
         CurationState::Failed { reason } => Err(Failure::new(reason)),
         other => Err(Failure::new(format!("the curation is {}", other.name()))),
     }

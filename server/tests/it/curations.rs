@@ -166,3 +166,99 @@ async fn administrators_see_the_disk_use() {
         .problem(401, "unauthenticated");
     assert_eq!(app.get("/disk").await.status, 401);
 }
+
+#[tokio::test]
+async fn tasks_are_dropped_in_review_by_a_form() {
+    let app = TestApp::changed(include_str!("review.sql")).await;
+    account(&app, "root", AccountRole::Admin).await;
+    let mut root = Browser::signed_in(&app, "root").await;
+    let place = "/datasets/curations/review-1";
+    let page = root.get(place).await.text();
+    for part in [
+        "wait for your decision",
+        "in review",
+        r#"name="drop:tinydb__one""#,
+        r#"name="reason:tinydb__two""#,
+        "Tests that depend on the date",
+        "91 % of the tests of this task and of other",
+        "10 runs, every test passed",
+        "2 runs, 1 test did not pass",
+        "1 of 2 tests pass with empty source files",
+        "1 of 2 iterations",
+        "7 commits",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    assert!(!page.contains("drop:tinydb__small"), "{page}");
+
+    // What was typed stays.
+    let no_reason = [
+        ("deed", "publish"),
+        ("drop:tinydb__one", "yes"),
+        ("reason:tinydb__one", ""),
+        ("reason:tinydb__two", "perhaps"),
+    ];
+    let refused = root.send(place, &no_reason).await;
+    assert_eq!(refused.status, 400);
+    let page = refused.text();
+    for part in ["Say why `tinydb__one` is dropped", "perhaps", "checked"] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    let decision = [
+        ("deed", "publish"),
+        ("drop:tinydb__one", "yes"),
+        ("reason:tinydb__one", "it reads the clock"),
+        ("reason:tinydb__two", ""),
+    ];
+    let sent = root.send(place, &decision).await;
+    assert_eq!(sent.status, 303, "{}", sent.text());
+    let page = root.get(place).await.text();
+    assert!(page.contains("It is waiting for a worker."), "{page}");
+    assert!(page.contains("it reads the clock"), "{page}");
+    assert!(!page.contains("Publish the others"), "{page}");
+}
+
+#[tokio::test]
+async fn tasks_are_published_by_the_api() {
+    let app = TestApp::changed(include_str!("review.sql")).await;
+    let root = account(&app, "root", AccountRole::Admin).await;
+    let root = bearer(&app, &root, AccountRole::Admin).await;
+    let ada = account(&app, "ada", AccountRole::Submitter).await;
+    let ada = bearer(&app, &ada, AccountRole::Submitter).await;
+    let place = "/api/v1/curations/review-1";
+    let publish = format!("{place}/publish");
+    let of = |task: &str| json!({"drop": [{"task": task, "reason": "too small"}]});
+    ask(&app, &ada, "POST", &publish, &of("tinydb__one"))
+        .await
+        .problem(403, "forbidden");
+    let small = ask(&app, &root, "POST", &publish, &of("tinydb__small")).await;
+    let small = small.problem(400, "bad-request");
+    let detail = small["detail"].as_str().unwrap();
+    assert!(detail.contains("no task `tinydb__small`"), "{detail}");
+    ask(&app, &root, "POST", &publish, &json!({"keep": []}))
+        .await
+        .problem(400, "bad-request");
+
+    let done = ask(&app, &root, "POST", &publish, &of("tinydb__two")).await;
+    assert_eq!(done.status, 204, "{}", done.text());
+    let found = ask(&app, &root, "GET", place, &Value::Null).await.json();
+    assert_eq!(found["state"], "queued");
+    let fates: Vec<(&str, &str)> = found["candidates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| (c["task"].as_str().unwrap(), c["fate"].as_str().unwrap()))
+        .collect();
+    assert_eq!(fates[0], ("tinydb__one", "survived"), "{fates:?}");
+    assert!(fates.contains(&("tinydb__two", "dropped")), "{fates:?}");
+    ask(&app, &root, "POST", &publish, &json!({"drop": []}))
+        .await
+        .problem(409, "conflict");
+    let log = ask(&app, &root, "GET", "/api/v1/audit", &Value::Null).await;
+    let log = log.json();
+    let entry = log["items"].as_array().unwrap().iter();
+    let entry = entry
+        .clone()
+        .find(|e| e["action"] == "dataset.curate.review");
+    assert_eq!(entry.unwrap()["detail"], "1 of 2 tasks accepted");
+}

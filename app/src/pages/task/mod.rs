@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use swe_ci_views::view::{Commit, TaskState, TaskTest};
 
 use self::data::{PageData, Reading, whole_task};
+pub(crate) use self::prepared::PreparationFacts;
 use self::prepared::{GapByFile, Prepared};
 use self::results::ModelResults;
 use crate::components::{
@@ -70,7 +71,7 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
         </dl>
         <History history=detail.history base=summary.base_sha.clone() target=summary.target_sha.clone()/>
         <GapByFile tests=&detail.tests/>
-        <Prepared preparation=detail.preparation/>
+        <Prepared preparation=detail.preparation gap=summary.gap target_passed=summary.target_passed/>
         <Tests id=id.clone() tests=detail.tests reading/>
         <ModelResults task=id.clone() splits=detail.splits results reading/>
         <section class="recorded" aria-labelledby="recorded-title">
@@ -78,7 +79,7 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
             <dl class="record">
                 <div><dt>"Base commit"</dt><dd><code>{summary.base_sha}</code></dd></div>
                 <div><dt>"Target commit"</dt><dd><code>{summary.target_sha}</code></dd></div>
-                <div><dt>"Test command"</dt><dd>{detail.test_command.name()}</dd></div>
+                <div><dt>"Test command"</dt><dd>{detail.test_command.to_string()}</dd></div>
                 <div><dt>"Image digest"</dt><dd><code>{detail.image_digest}</code></dd></div>
                 {extra.collect_view()}
             </dl>

@@ -3,55 +3,97 @@
 use std::collections::HashMap;
 
 use leptos::prelude::*;
-use swe_ci_views::preparation::{HistoryPoint, Lines, Preparation, TaskFinding};
+use swe_ci_views::preparation::{HistoryPoint, Lines, Preparation, TaskFinding, Trial};
 use swe_ci_views::view::TaskTest;
 
 use crate::components::{Meter, PlainTable, fact};
 use crate::format;
 
 #[component]
-pub(super) fn Prepared(preparation: Preparation) -> impl IntoView {
-    let runs = preparation.suite_seconds;
-    (!runs.is_empty()).then(|| {
-        let times: Vec<String> = runs.iter().copied().map(format::seconds).collect();
-        let lines = preparation.lines.map(|lines| {
-            [
-                changed("Source lines", lines.source),
-                changed("Test lines", lines.tests),
-                changed("Other lines", lines.other),
-            ]
-            .collect_view()
-        });
-        let licence = preparation.licence.map(|licence| fact("Licence", licence));
-        let history = (!preparation.history.is_empty())
-            .then(|| view! { <History points=preparation.history/> });
-        let findings = preparation.findings;
-        let found = match findings.is_empty() {
-            true => "No known issues.",
-            false => "",
-        };
-        let findings = findings.into_iter().map(|finding| view! { <Found finding/> });
+pub(super) fn Prepared(preparation: Preparation, gap: u32, target_passed: u32) -> impl IntoView {
+    (!preparation.suite_seconds.is_empty()).then(|| {
         view! {
             <section aria-labelledby="prepared-title">
                 <h2 id="prepared-title">"How it was prepared"</h2>
-                <p class="quiet">
-                    "Its suite ran on the base once and on the target "
-                    {format::count(runs.len(), "time")}
-                    ". Tests that did not pass every time are not counted. "
-                    {found}
-                </p>
-                <ul class="found-list">{findings.collect_view()}</ul>
-                <dl class="facts">
-                    <div><dt>"The suite took"</dt><dd>{times.join(", ")}</dd></div>
-                    <div><dt>"Found on the target"</dt><dd>{format::count(preparation.target_collected, "test")}</dd></div>
-                    <div><dt>"Found on the base"</dt><dd>{format::count(preparation.base_collected, "test")}</dd></div>
-                    {lines}
-                    {licence}
-                </dl>
-                {history}
+                <PreparationFacts preparation gap target_passed/>
             </section>
         }
     })
+}
+
+/// The findings of a preparation, and its figures: how far to trust the task, and
+/// how hard it is.
+#[component]
+pub(crate) fn PreparationFacts(
+    preparation: Preparation,
+    gap: u32,
+    target_passed: u32,
+) -> impl IntoView {
+    let human = preparation.human_iterations(target_passed);
+    let human = human.map(|(needed, of)| {
+        fact(
+            "The human baseline needs",
+            format!("{needed} of {}", format::count(of, "iteration")),
+        )
+    });
+    let without_code = preparation.gap_without_code.map(|tests| {
+        fact(
+            "Gap without code",
+            format!(
+                "{tests} of {} pass with empty source files",
+                format::count(gap as usize, "test")
+            ),
+        )
+    });
+    let tried = |trial: Trial| {
+        let runs = format::count(trial.runs as usize, "run");
+        fact(
+            trial.condition.text(),
+            format!("{runs}, {}", trial.result()),
+        )
+    };
+    let trials = preparation.trials.into_iter().map(tried).collect_view();
+    let runs = preparation.suite_seconds;
+    let times: Vec<String> = runs.iter().copied().map(format::seconds).collect();
+    let lines = preparation.lines.map(|lines| {
+        [
+            changed("Source lines", lines.source),
+            changed("Test lines", lines.tests),
+            changed("Other lines", lines.other),
+        ]
+        .collect_view()
+    });
+    let licence = preparation.licence.map(|licence| fact("Licence", licence));
+    let history =
+        (!preparation.history.is_empty()).then(|| view! { <History points=preparation.history/> });
+    let findings = preparation.findings;
+    let found = match findings.is_empty() {
+        true => "No known issues.",
+        false => "",
+    };
+    let findings = findings
+        .into_iter()
+        .map(|finding| view! { <Found finding/> });
+    view! {
+            <p class="quiet">
+                "Its suite ran on the base once and on the target "
+                {format::count(runs.len(), "time")}
+                ". Tests that did not pass every time are not counted. "
+                {found}
+            </p>
+            <ul class="found-list">{findings.collect_view()}</ul>
+            <dl class="facts">
+                <div><dt>"The suite took"</dt><dd>{times.join(", ")}</dd></div>
+                <div><dt>"Found on the target"</dt><dd>{format::count(preparation.target_collected, "test")}</dd></div>
+                <div><dt>"Found on the base"</dt><dd>{format::count(preparation.base_collected, "test")}</dd></div>
+                {lines}
+                {human}
+                {without_code}
+                {trials}
+                {licence}
+            </dl>
+            {history}
+    }
 }
 
 /// The real history, as the human baseline replays it.

@@ -145,7 +145,7 @@ impl DemoBuilder<'_> {
                 ("repo_name".into(), package.to_owned()),
                 ("base_version".into(), first.version.clone()),
                 ("target_version".into(), last.version.clone()),
-                (TEST_COMMAND.into(), TestCommand::Platform.name().into()),
+                (TEST_COMMAND.into(), TestCommand::PLATFORM.into()),
             ],
         })
     }

@@ -5,10 +5,11 @@ use std::time::Duration;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_sandbox::{Sandbox, SweepScope};
-use swe_ci_store::{CandidateRow, CuratedRepository, CurationRow, funnel_of};
+use swe_ci_store::{CandidateRow, CuratedRepository, CurationRow, TaskRow, funnel_of};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::curation::{
-    CandidateView, CurationDetail, CurationState, CurationSummary, Fate, RepositoryView, Stage,
+    CandidateView, CurationDetail, CurationState, CurationSummary, DroppedByReview, Fate,
+    PreparedCandidate, RepositoryView, Stage,
 };
 
 use swe_ci_curation::{Curations, Origin, Plan, Settings};
@@ -18,6 +19,7 @@ use crate::api::worker::CURATIONS;
 use crate::{Engine, Say, as_u32};
 
 const MAX_CANDIDATES: usize = 500;
+const MAX_REASON_CHARS: usize = 500;
 /// How often a command looks whether it may carry out a curation.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -104,6 +106,48 @@ impl Engine {
         }
     }
 
+    /// Publishes the tasks of a curation in review but those to be dropped; for
+    /// administrators. A worker, or [`Self::curate`], writes the split.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a task that is not in review, or a drop without a
+    /// reason; [`Error::Conflict`] when the curation is not in review.
+    pub async fn publish_curation(&self, id: &str, dropped: &[DroppedByReview]) -> Result<()> {
+        self.require(AccountRole::Admin)?;
+        let row = self.store.curation(id).await?;
+        let not_in_review = || {
+            let state = row.state.name();
+            Error::Conflict(format!("the curation is {state}, not in review"))
+        };
+        if row.state != CurationState::InReview {
+            return Err(not_in_review());
+        }
+        let mut candidates = self.store.candidates(id).await?;
+        candidates.retain(|c| c.prepared.is_some() && c.filtered == Fate::Waiting);
+        for drop in dropped {
+            let (task, reason) = (&drop.task, drop.reason.trim());
+            if reason.is_empty() || reason.chars().count() > MAX_REASON_CHARS {
+                return Err(Error::Invalid(format!(
+                    "say why `{task}` is dropped, in 1 to {MAX_REASON_CHARS} characters"
+                )));
+            }
+            let candidate = candidates.iter_mut().find(|c| c.task_id == *task);
+            let candidate = candidate
+                .ok_or_else(|| Error::Invalid(format!("no task `{task}` is in review")))?;
+            candidate.filtered = Fate::dropped("dropped in review", reason);
+        }
+        for candidate in &mut candidates {
+            if candidate.filtered == Fate::Waiting {
+                candidate.filtered = Fate::Survived;
+            }
+        }
+        let decided = self
+            .store
+            .decide_curation(id, &candidates, self.by())
+            .await?;
+        decided.then_some(()).ok_or_else(not_in_review)
+    }
+
     /// Carries out a curation in this process until `stop`, or waits while
     /// another process does; for administrators. Returns its final state.
     ///
@@ -120,7 +164,7 @@ impl Engine {
         let mut reported = false;
         while !stop.is_cancelled() && !self.take_lease(CURATIONS, &holder).await? {
             let state = self.store.curation(id).await?.state;
-            if state.is_over() {
+            if state.is_over() || state == CurationState::InReview {
                 return Ok(state);
             }
             if !reported {
@@ -221,6 +265,18 @@ fn view(candidate: &CandidateRow, repository: String) -> CandidateView {
         stage,
         fate: fate.clone(),
         attempts: candidate.attempts.clone(),
+        prepared: match fate {
+            Fate::Waiting | Fate::Survived => candidate.prepared.as_ref().map(prepared),
+            Fate::Dropped { .. } => None,
+        },
+    }
+}
+
+fn prepared(row: &TaskRow) -> PreparedCandidate {
+    PreparedCandidate {
+        target_passed: row.suite.counts.target,
+        gap: row.suite.counts.gap(),
+        preparation: row.preparation.clone(),
     }
 }
 

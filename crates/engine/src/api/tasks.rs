@@ -121,6 +121,14 @@ impl Engine {
             let data = folder.join("data").join(row.id.as_str());
             self.folders.fetched(row).await?;
             export::write_task(&self.folders, &self.images, row, &data).await?;
+            if let Some(options) = row.preparation.options_dropped() {
+                say(format!(
+                    "{}: its settings ask for {}, which nothing in its image knows; \
+                     the benchmark's own program stops there",
+                    row.id,
+                    options.join(" ")
+                ));
+            }
         }
         let detail = self.split(name).await?;
         let mut beside = vec![("DATASHEET.md", detail.datasheet())];
@@ -172,7 +180,7 @@ impl Engine {
 fn line(row: &TaskRow) -> TaskLine {
     let mut extra = row.extra.clone();
     extra.retain(|(column, _)| column != TEST_COMMAND);
-    extra.push((TEST_COMMAND.into(), row.test_command.name().into()));
+    extra.push((TEST_COMMAND.into(), row.test_command.into()));
     TaskLine {
         declared_gap: (row.state == TaskState::Ready).then(|| row.suite.counts.gap()),
         task_id: row.id.clone(),

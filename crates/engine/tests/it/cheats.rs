@@ -10,6 +10,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::finding::{FindingKind, Grade};
+use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_engine::testing::TinyTask;
@@ -177,7 +178,7 @@ impl Arena {
     }
 
     async fn grade(&self, code: CodeTree, base: &Arc<CodeTree>, oracle: &Arc<CodeTree>) -> Graded {
-        self.grade_with(TestCommand::Platform, code, base, oracle)
+        self.grade_with(TestCommand::PLATFORM, code, base, oracle)
             .await
     }
 
@@ -252,20 +253,89 @@ async fn an_honest_suite_is_left_alone() {
         code.insert_file(path, text.as_str());
     }
     let ends = Arc::new(code.clone());
-    let graded = arena.grade(code, &ends, &ends).await;
+    let limited: TestCommand = "platform:60".parse().unwrap();
+    let graded = arena.grade_with(limited, code, &ends, &ends).await;
     assert_eq!(outcome(&graded), honest.expect, "{graded:?}");
     // With moved clues too: the oracle alone would excuse what differs.
     let grading = Grading {
         code: ends.clone(),
         base: ends.clone(),
         oracle: ends,
-        command: TestCommand::Platform,
+        command: TestCommand::PLATFORM,
         known_tests: None,
         limits: arena.spec().limits,
     };
     let moved = testing::with_moved_clues(&arena.docker, &arena.spec(), &grading).await;
     assert_eq!(outcome(&moved.unwrap()), honest.expect);
 }
+
+/// A test that takes too long fails, whatever it does about it; the others go on,
+/// and those that use the alarm themselves notice nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_that_takes_too_long_fails_alone() {
+    let arena = Arena::new().await;
+    let mut code = tree(TARGET);
+    code.insert_file("tests/test_ledger.py", SLOW_TESTS);
+    let ends = Arc::new(code.clone());
+    let command: TestCommand = "platform:2".parse().unwrap();
+    let graded = arena.grade_with(command, code, &ends, &ends).await;
+    assert!(graded.findings.is_empty(), "{:?}", graded.findings);
+    let report = graded.result.unwrap();
+    let failed = report.tests.iter().filter(|(id, test)| {
+        let slow = id.contains("::test_slow_");
+        assert_eq!(test.outcome == Outcome::Passed, !slow, "{id}: {test:?}");
+        slow && test.message.contains("it took longer than 2 s")
+    });
+    assert_eq!(failed.count(), 5, "{report:?}");
+    assert_eq!(report.tests.len(), 7);
+}
+
+const SLOW_TESTS: &str = r#"
+import re, signal, time
+import pytest
+
+@pytest.fixture
+def late():
+    time.sleep(60)
+
+def test_slow_fixture(late):
+    pass
+
+def test_slow_sleep():
+    time.sleep(60)
+
+def test_slow_loop():
+    while True:
+        try:
+            sum(range(1000))
+        except Exception:
+            pass
+
+def test_slow_and_stubborn():
+    try:
+        time.sleep(60)
+    except BaseException:
+        pass
+    while True:
+        pass
+
+def test_slow_pattern():
+    re.match("(a+)+$", "a" * 40 + "b")
+
+def test_with_an_alarm_of_its_own():
+    class Rang(Exception):
+        pass
+    def ring(number, frame):
+        raise Rang
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    with pytest.raises(Rang):
+        time.sleep(5)
+    signal.signal(signal.SIGALRM, before)
+
+def test_fast():
+    pass
+"#;
 
 /// The options of a suite's settings hold, or not, as the task says. Canaries
 /// that they leave out are not missed, and those that fail do not end the suite.
@@ -290,7 +360,7 @@ async fn the_settings_options_hold_as_the_task_says() {
     };
     let bare = graded(TestCommand::Bare).await;
     assert_eq!(bare.result.unwrap().passed(), 6);
-    let platform = graded(TestCommand::Platform).await;
+    let platform = graded(TestCommand::PLATFORM).await;
     assert_eq!(platform.result.unwrap().passed(), 5);
     let dropped = ["--cov=ledger", "--cov-branch", "--unheard"];
     assert_eq!(platform.dropped_options, dropped);

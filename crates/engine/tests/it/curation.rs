@@ -8,21 +8,35 @@ use std::time::Duration;
 use swe_ci_core::task::TaskId;
 use swe_ci_engine::testing::commit_history;
 use swe_ci_engine::{Engine, Error, ImportOptions};
-use swe_ci_views::curation::{CurationDetail, CurationState, Fate, Stage};
+use swe_ci_views::curation::{
+    CurationDetail, CurationState, DroppedByReview, Fate, PreparedCandidate, Stage,
+};
+use swe_ci_views::preparation::{Condition, TaskFinding};
 use tokio_util::sync::CancellationToken;
 
 use crate::fixture::Fixture;
 
-/// A small library with a release a year; its tests read YAML, but none of its
-/// files declares that.
+const OLD: &str = "def question(): return 'six times seven'\n";
+
+/// Its tests read YAML, but none of its files declares that.
 fn undeclared(folder: &Path) {
-    let project = "[project]\nname = 'tiny-lib'\nversion = '1'\nlicense = {text = 'MIT'}\n";
     let tests = "import yaml\nimport tiny_lib\n\n\
         def test_new():\n    assert tiny_lib.answer(yaml.safe_load('6')) == 42\n\n\
         def test_old():\n    assert tiny_lib.question() == 'six times seven'\n";
+    tiny_library(folder, tests, OLD);
+}
+
+/// Its tests depend on more than its code, and it hung for a while.
+fn fragile(folder: &Path) {
+    let hung = format!("{OLD}def answer(n):\n    while True: pass\n");
+    tiny_library(folder, include_str!("fragile_tests.py"), &hung);
+}
+
+/// A small library with a release a year.
+fn tiny_library(folder: &Path, tests: &str, between: &str) {
+    let project = "[project]\nname = 'tiny-lib'\nversion = '1'\nlicense = {text = 'MIT'}\n";
     let filler: String = (0..60).map(|n| format!("VALUE_{n} = {n}\n")).collect();
-    let old = "def question(): return 'six times seven'\n";
-    let new = format!("{old}{filler}def answer(n): return n * 7\n");
+    let new = format!("{OLD}{filler}def answer(n): return n * 7\n");
     let files = |source: &str| {
         vec![
             ("pyproject.toml".to_owned(), project.to_owned()),
@@ -36,8 +50,8 @@ fn undeclared(folder: &Path) {
     };
     // 2021, 2023, 2024.
     let versions = [
-        (1_610_000_000, files(old)),
-        (1_680_000_000, files(old)),
+        (1_610_000_000, files(OLD)),
+        (1_680_000_000, files(between)),
         (1_710_000_000, files(&new)),
     ];
     commit_history(folder, &versions).unwrap();
@@ -82,6 +96,8 @@ min_source_lines = 20
 [filter]
 min_gap = 1
 repeats = 2
+shuffles = 0
+conditions = []
 most_per_repository = 1
 [environment]
 images = {{ "3.11" = "swe-ci/base:py311" }}
@@ -136,6 +152,111 @@ async fn real_histories_become_tasks() {
         let image = engine.task(&task).await.unwrap().image_digest;
         fixture.remove_image(&image);
     }
+}
+
+/// Before a split is written, a person sees what its tests depend on.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_decides_what_is_published() {
+    let fixture = Fixture::new().await;
+    let repositories = fixture.folder.path().join("repositories");
+    fragile(&repositories.join("fragile"));
+    undeclared(&repositories.join("undeclared"));
+    let engine = &fixture.engine;
+    let plan = format!(
+        r#"
+split = "reviewed"
+[[source]]
+git = "{0}/fragile"
+branch = "main"
+[[source]]
+git = "{0}/undeclared"
+branch = "main"
+[spans]
+min_modified_lines = 60
+min_source_lines = 20
+[filter]
+min_gap = 1
+repeats = 2
+max_test_seconds = 3
+shuffles = 4
+review = true
+[environment]
+images = {{ "3.11" = "swe-ci/base:py311" }}
+"#,
+        repositories.display()
+    );
+    let id = engine.submit_curation(&plan).await.unwrap();
+    let curate = async || {
+        let stop = CancellationToken::new();
+        engine.curate(&id, &|_| {}, &stop).await.unwrap()
+    };
+    let state = curate().await;
+    let found = engine.curation(&id).await.unwrap();
+    assert_eq!(state, CurationState::InReview, "{found:#?}");
+    // Nobody has decided: it stays so.
+    assert_eq!(curate().await, CurationState::InReview);
+    assert!(engine.splits().await.unwrap().is_empty());
+    let candidate = |repository: &str| {
+        let mut all = found.candidates.iter();
+        all.find(|c| c.repository == repository).unwrap()
+    };
+    check_dependence(candidate("fragile").prepared.as_ref().unwrap());
+
+    let drop = |task: &str, reason: &str| DroppedByReview {
+        task: task.into(),
+        reason: reason.into(),
+    };
+    let dropped = candidate("undeclared").task.as_str();
+    for (wrong, expect) in [
+        (drop(dropped, " "), "say why"),
+        (drop("other", "x"), "no task `other`"),
+    ] {
+        let error = engine.publish_curation(&id, &[wrong]).await.unwrap_err();
+        assert!(error.to_string().contains(expect), "{error}");
+    }
+    let decision = [drop(dropped, "it is too small")];
+    engine.publish_curation(&id, &decision).await.unwrap();
+    let again = engine.publish_curation(&id, &decision).await.unwrap_err();
+    assert!(matches!(again, Error::Conflict(_)), "{again}");
+    assert_eq!(curate().await, CurationState::Finished);
+
+    let split = engine.split("reviewed").await.unwrap();
+    assert_eq!((split.summary.tasks, split.summary.ready), (1, 1));
+    let filter = split.funnel.last().unwrap();
+    assert_eq!((filter.entered, filter.survived), (2, 1));
+    assert_eq!(filter.dropped[0].reason, "dropped in review");
+    let tasks = all_tasks(engine).await;
+    let task = engine.task(&tasks[0]).await.unwrap();
+    assert_eq!(task.test_command.to_string(), "platform:3");
+    let metadata = "data/datasets/reviewed/metadata/reviewed.csv";
+    let metadata = std::fs::read_to_string(fixture.folder.path().join(metadata)).unwrap();
+    assert!(metadata.contains("platform:3"), "{metadata}");
+    fixture.remove_image(&task.image_digest);
+}
+
+/// What `fragile_tests.py` depends on is known, and the code that hangs costs one
+/// test, not the suite.
+fn check_dependence(prepared: &PreparedCandidate) {
+    assert_eq!((prepared.gap, prepared.target_passed), (1, 6));
+    let preparation = &prepared.preparation;
+    let failing = |condition| {
+        let trial = preparation.trials.iter().find(|t| t.condition == condition);
+        let trial = trial.unwrap();
+        assert_eq!(trial.problem, None, "{trial:?}");
+        let tests = trial.failing.as_ref();
+        tests.map_or(Vec::new(), |tests| tests.first.clone())
+    };
+    let test = |name: &str| vec![format!("tests/test_tiny.py::test_{name}")];
+    assert_eq!(failing(Condition::Order), test("second"));
+    assert_eq!(failing(Condition::Home), test("home"));
+    assert_eq!(failing(Condition::Clock), test("today"));
+    let found = |finding: &&TaskFinding| matches!(finding, TaskFinding::DependOn { .. });
+    assert_eq!(preparation.findings.iter().filter(found).count(), 3);
+    let history: Vec<_> = preparation.history.iter().map(|p| p.passed).collect();
+    assert_eq!(history, [5, 6], "{preparation:?}");
+    assert_eq!(preparation.history[0].problem, None);
+    assert_eq!(preparation.human_iterations(6), Some((2, 2)));
+    assert_eq!(preparation.gap_without_code, Some(0));
 }
 
 async fn until_an_environment(engine: &Engine, id: &str) -> CurationDetail {

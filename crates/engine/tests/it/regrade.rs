@@ -70,7 +70,7 @@ async fn a_changed_suite_moves_the_verdicts_that_it_decides() {
     assert_eq!(run.spent, None);
 
     // From now on only the first test counts.
-    import(&fixture, TestCommand::Platform).await;
+    import(&fixture, TestCommand::PLATFORM).await;
     let moved = engine.regrade(&id).await.unwrap();
     let run = fixture
         .until(&moved, |run| run.summary.progress.is_over())

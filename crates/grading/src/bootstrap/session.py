@@ -31,6 +31,7 @@ class _Session:
         self.test_modules = test_modules
         self.insides = insides
         self.clues = clues
+        self.limit = _TestLimit(settings["test_seconds"])
         self.ownership = ownership
         self.own_points = own_points
         self.watch = None
@@ -115,12 +116,28 @@ class _Session:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items):
         yield
+        if self.settings["shuffle"] is not None:
+            self.shuffle(items, self.settings["shuffle"])
         if self.clues is not None:
             for item in items:
                 self.look_at_test(item)
             self.clues.move_items(items)
             for item in items:
                 self.pytest_itemcollected(item)
+
+    @staticmethod
+    def shuffle(items, seed):
+        """The tests of a file and of a class stay together: they share fixtures.
+        Two of them have the same order whatever other tests there are."""
+
+        def turn(name):
+            return hashlib.sha256(("%d %s" % (seed, name)).encode()).digest()
+
+        def turns(item):
+            group = item.nodeid.rpartition("::")[0]
+            return turn(group.partition("::")[0]), turn(group), turn(item.nodeid)
+
+        items.sort(key=turns)
 
     def look_at_test(self, item):
         known, parts = self.items.get(id(item), (None, None))
@@ -145,9 +162,19 @@ class _Session:
             self.tell("patched", what=name, test=item.nodeid)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self):
+        self.limit.begin()
+        yield
+        self.limit.end()
+
+    pytest_runtest_teardown = pytest_runtest_setup
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item):
         self.look_at_test(item)
+        self.limit.begin()
         outcome = yield
+        self.limit.end()
         # Asked here, below pytest's own bookkeeping. Test cases of unittest
         # keep what they raised.
         raised = outcome.excinfo

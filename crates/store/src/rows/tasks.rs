@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
-use swe_ci_base::error::Result;
+use swe_ci_base::error::{Error, Result};
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_views::preparation::Preparation;
 use swe_ci_views::view::{TaskState, TaskSummary};
@@ -98,7 +98,10 @@ pub(crate) fn read_preparation(row: &AnyRow) -> Result<Preparation> {
 
 pub(crate) fn read_test_command(row: &AnyRow) -> Result<Option<TestCommand>> {
     let name: Option<String> = row.read("test_command")?;
-    Ok(name.and_then(|name| TestCommand::from_name(&name)))
+    let unknown =
+        |error| Error::Internal(anyhow::Error::new(error).context("a stored test command"));
+    let command = name.map(|name| name.parse().map_err(unknown));
+    command.transpose()
 }
 
 fn read_task_state(row: &AnyRow) -> Result<TaskState> {

@@ -39,7 +39,7 @@ async fn a_task_prepared_again_changes_no_evolution() {
             target_sha: "d".repeat(40),
             image: "sha256:1".into(),
             base_report: Some("report-after".into()),
-            test_command: TestCommand::Platform,
+            test_command: TestCommand::PLATFORM,
             suite: Suite::none(),
             ..before.clone()
         };

@@ -35,7 +35,7 @@ fn task(image: Option<&str>) -> TaskOnCard {
         base_sha: "a0".into(),
         target_sha: "a1".into(),
         image: image.map(str::to_owned),
-        test_command: TestCommand::Platform,
+        test_command: TestCommand::PLATFORM,
     }
 }
 
