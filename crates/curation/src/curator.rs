@@ -24,7 +24,7 @@ use swe_ci_views::curation::{BuildAttempt, Fate};
 use swe_ci_views::view::TaskState;
 use tokio_util::sync::CancellationToken;
 
-use crate::environment::{Builder, suite_limits};
+use crate::environment::{Builder, MANIPULATION, suite_limits};
 use crate::origin::{Fetcher, checkout, repository_folder, version_of_tag};
 use crate::plan::Plan;
 use crate::ranking::{self, Beyond, Ranked};
@@ -327,7 +327,7 @@ impl Curator<'_> {
 fn cause_of(reason: &str) -> &'static str {
     let has = |part: &str| reason.contains(part);
     match reason {
-        _ if has("cannot be told from a manipulation") => "tests that look like a manipulation",
+        _ if has("cannot be told from a manipulation") => MANIPULATION,
         _ if has("do not run on the base code") => "tests do not run on the base",
         _ if has("passes no test") || has("no test passes") => "no test passes",
         _ => "tests do not run on the target",

@@ -36,6 +36,9 @@ const MAX_OUTPUT: usize = 4 << 20;
 /// hour.
 const BUILD_TIME_LIMIT: Duration = Duration::from_hours(1);
 
+/// The longest error in an outcome, in characters.
+const MAX_ERROR_CHARS: usize = 200;
+
 /// The pauses before builds are repeated after a suspected outage of the
 /// package index.
 const RETRY_PAUSES: [Duration; 3] = [
@@ -105,6 +108,7 @@ impl Builder<'_> {
         let mut attempts: Vec<BuildAttempt> = Vec::new();
         let mut best: Option<(String, u32)> = None;
         let mut change = String::new();
+        let submodules = submodules(target);
         let mut cause;
         loop {
             let began = Instant::now();
@@ -123,7 +127,11 @@ impl Builder<'_> {
                 best.clone_from(&tried.runs);
             }
             let findings = diagnose(&tried.output, &own);
-            cause = stage.cause(&findings);
+            let lacks_submodule = submodules.iter().any(|path| tried.output.contains(path));
+            cause = match stage.cause(&findings) {
+                _ if lacks_submodule => "a git submodule that its repository does not hold",
+                cause => cause,
+            };
             // A suite that runs is good enough, unless its failures name
             // missing modules.
             if tried.runs.is_some() && findings.is_empty() {
@@ -135,7 +143,7 @@ impl Builder<'_> {
             };
             recipe = next;
             let repaired = repair.attempts.last();
-            change = repaired.map_or_else(String::new, |attempt| attempt.reasons.join(" "));
+            change = repaired.map_or_else(String::new, |attempt| attempt.reasons.join("; "));
         }
         // The name keeps an image from those who tidy up; the last attempt has it.
         let named = match &best {
@@ -291,6 +299,7 @@ impl Builder<'_> {
         };
         let run = grade(sandbox.as_ref(), &grading, &mut on_line).await;
         let run = run.map_err(unavailable)?;
+        let distrusted = run.distrusted().is_some();
         let (runs, outcome) = match run.result {
             Ok(report) => {
                 // The output does not say why tests are skipped.
@@ -301,9 +310,13 @@ impl Builder<'_> {
                 let outcome = format!("{passed} of {} tests pass", report.tests.len());
                 ((passed > 0).then_some((image, passed)), outcome)
             }
-            Err(why) => (None, why),
+            Err(why) => {
+                let error = first_error(&output).map(|error| format!(" ({error})"));
+                (None, why.clone() + &error.unwrap_or_default())
+            }
         };
         let stage = match &runs {
+            None if distrusted => Stage::Distrusted,
             None if run.seconds >= f64::from(limits.test_seconds) => Stage::SlowSuite,
             // Modules that are missing keep pytest from its start, not to its end.
             None if !outcome.starts_with("pytest ended") => Stage::Crash,
@@ -369,6 +382,9 @@ fn skipped(report: &Report) -> BTreeSet<&str> {
     skipped.map(|test| test.message.as_str()).collect()
 }
 
+/// Why a candidate is refused whose tests cannot be trusted on its own code.
+pub const MANIPULATION: &str = "tests that look like a manipulation";
+
 /// Why a project is refused whose own modules are compiled.
 pub const COMPILED: &str = "compiled modules";
 
@@ -379,6 +395,8 @@ enum Stage {
     Suite,
     /// The tests ended their own process.
     Crash,
+    /// Something reached for the test runner.
+    Distrusted,
     SlowSuite,
 }
 
@@ -400,12 +418,33 @@ impl Stage {
         };
         match (self, findings.iter().find_map(cause)) {
             (Self::SlowSuite, _) => "slow suite",
+            (Self::Distrusted, _) => MANIPULATION,
             (Self::Crash, _) => "tests do not run to their end",
             (_, Some(cause)) => cause,
             (Self::Build, None) => "the image cannot be built",
             (Self::Suite, None) => "tests do not start",
         }
     }
+}
+
+/// The first error that pytest prints.
+fn first_error(output: &str) -> Option<&str> {
+    let mut lines = output.lines().map(str::trim);
+    let error = lines.find_map(|line| line.strip_prefix("E "))?.trim();
+    let end = error.char_indices().nth(MAX_ERROR_CHARS);
+    Some(end.map_or(error, |(at, _)| &error[..at]))
+}
+
+/// The folders whose contents are in other repositories.
+fn submodules(target: &CodeTree) -> Vec<String> {
+    let text = target.file(".gitmodules").unwrap_or_default();
+    let text = String::from_utf8_lossy(text);
+    let path = |line: &str| {
+        let value = line.trim().strip_prefix("path")?.trim_start();
+        let path = value.strip_prefix('=')?.trim();
+        (!path.is_empty()).then(|| path.to_owned())
+    };
+    text.lines().filter_map(path).collect()
 }
 
 /// Keeps the end of a long output: it holds the error.
@@ -460,6 +499,24 @@ mod tests {
     }
 
     #[test]
+    fn submodules_are_known_by_their_folders() {
+        let mut target = CodeTree::default();
+        assert!(submodules(&target).is_empty());
+        target.insert_file(
+            ".gitmodules",
+            "[submodule \"a\"]\n\tpath = tests/data\n\turl = ../a.git\n[submodule \"b\"]\n path=b\n",
+        );
+        assert_eq!(submodules(&target), ["tests/data", "b"]);
+    }
+
+    #[test]
+    fn the_first_error_tells_most() {
+        let output = "x\nE   FileNotFoundError: tests/data/a\nE   other\n";
+        assert_eq!(first_error(output), Some("FileNotFoundError: tests/data/a"));
+        assert_eq!(first_error("none"), None);
+    }
+
+    #[test]
     fn failed_attempts_have_a_cause() {
         let module = || "a".to_owned();
         let own = Finding::OwnModule { module: module() };
@@ -486,5 +543,6 @@ mod tests {
             "tests do not run to their end",
         );
         check(Stage::SlowSuite, &[Finding::NoLocale], "slow suite");
+        check(Stage::Distrusted, &[Finding::NoLocale], MANIPULATION);
     }
 }

@@ -39,6 +39,10 @@ pub(crate) enum Frame {
     Dropped {
         options: Vec<String>,
     },
+    /// Collected tests that are no functions.
+    Checks {
+        ids: Vec<String>,
+    },
     /// Tests that the settings' options leave out.
     Deselected {
         ids: Vec<String>,

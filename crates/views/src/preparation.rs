@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::outcomes::TestList;
-use swe_ci_core::report::{Outcome, Report};
+use swe_ci_core::report::{Outcome, Report, TestResult};
 
 use crate::{count, counted};
 
@@ -180,6 +180,9 @@ pub enum TaskFinding {
     /// Tests that fail on the target in every run: they are not part of T.
     /// `error` is their most frequent one.
     NotPassing { tests: Named, error: String },
+    /// Tests that are skipped on the target in every run, because something is
+    /// missing. `reason` is their most frequent one.
+    Skipped { tests: Named, reason: String },
     /// The gap differs from the one that the metadata file declares.
     GapDiffers { declared: u32, found: u32 },
     /// pytest is started without these options of the settings, because nothing
@@ -227,6 +230,7 @@ impl TaskFinding {
             Self::OnlyAtTarget { .. } => "tests that the base does not have",
             Self::OnlyAtBase { .. } => "tests that the target does not have",
             Self::NotPassing { .. } => "tests that the target fails",
+            Self::Skipped { .. } => "tests that miss something",
             Self::GapDiffers { .. } => "another gap than declared",
             Self::OptionsDropped { .. } => "options left out",
             Self::NoGap => "no gap",
@@ -262,6 +266,10 @@ impl TaskFinding {
             Self::NotPassing { tests, error } => format!(
                 "{} in every run on the target; they do not count. Their most frequent error: {error}",
                 subject(tests, "failed")
+            ),
+            Self::Skipped { tests, reason } => format!(
+                "{} skipped on the target, because something is missing; they do not count. The most frequent reason: {reason}",
+                subject(tests, if tests.count == 1 { "was" } else { "were" })
             ),
             Self::GapDiffers { declared, found } => format!(
                 "The metadata file declares a gap of {declared}; on this machine it is {found}."
@@ -310,6 +318,7 @@ impl TaskFinding {
             | Self::OnlyAtTarget { tests }
             | Self::OnlyAtBase { tests }
             | Self::NotPassing { tests, .. }
+            | Self::Skipped { tests, .. }
             | Self::DependOn { tests, .. }
             | Self::PassWithoutCode { tests } => Some(tests),
             Self::GapDiffers { .. }
@@ -414,6 +423,7 @@ impl Preparation {
                 .map(|tests| TaskFinding::OnlyAtTarget { tests }),
             Named::from_names(only_base.copied()).map(|tests| TaskFinding::OnlyAtBase { tests }),
             not_passing(target),
+            skipped(target),
             declared_gap
                 .filter(|declared| *declared != found)
                 .map(|declared| TaskFinding::GapDiffers { declared, found }),
@@ -440,21 +450,65 @@ fn count_runs(reports: &[Report]) -> BTreeMap<&str, (usize, usize)> {
     counts
 }
 
-/// The tests that fail in every run on the target.
+/// The tests that fail on the target in every run.
 fn not_passing(target: &[Report]) -> Option<TaskFinding> {
-    let fails = |name: &String, report: &Report| {
-        let outcome = report.tests.get(name).map(|test| test.outcome);
-        matches!(outcome, Some(Outcome::Failed | Outcome::Error))
-    };
-    let first = target.first()?;
-    let failing = first.tests.iter();
-    let failing = failing.filter(|(name, _)| target.iter().all(|report| fails(name, report)));
-    let failing: Vec<_> = failing.collect();
-    let tests = Named::from_names(failing.iter().map(|(name, _)| name.as_str()))?;
-    let errors = failing.iter().map(|(_, test)| error_line(&test.message));
-    let most = counted(errors).into_iter().next();
-    let error = most.map_or_else(String::new, |(error, _)| error);
+    let (tests, error) = in_every_run(target, |test| {
+        let fails = matches!(test.outcome, Outcome::Failed | Outcome::Error);
+        fails.then(|| error_line(&test.message))
+    })?;
     Some(TaskFinding::NotPassing { tests, error })
+}
+
+/// The tests that are skipped in every run for a reason that somebody could
+/// remove; others are skipped on purpose, such as those for another system.
+fn skipped(target: &[Report]) -> Option<TaskFinding> {
+    let (tests, reason) = in_every_run(target, |test| {
+        let reason = skip_reason(&test.message);
+        let lower = reason.to_lowercase();
+        let misses = MISSING.iter().any(|word| lower.contains(word));
+        (test.outcome == Outcome::Skipped && misses).then_some(reason)
+    })?;
+    Some(TaskFinding::Skipped { tests, reason })
+}
+
+/// Words of reasons that name something to install or to run.
+const MISSING: [&str; 9] = [
+    "could not import",
+    "generate",
+    "install",
+    "missing",
+    "not available",
+    "not found",
+    "require",
+    ".sh",
+    "needs ",
+];
+
+/// The reason in pytest's message, `('tests/a.py', 1, 'Skipped: the reason')`.
+fn skip_reason(message: &str) -> &str {
+    let (_, reason) = message.split_once("Skipped: ").unwrap_or(("", message));
+    let reason = reason.lines().next().unwrap_or_default();
+    shortened(reason.trim_end_matches(['\'', '"', ')']))
+}
+
+/// The tests that come out so in every run, and their most frequent message.
+fn in_every_run<'a>(
+    target: &'a [Report],
+    message: impl Fn(&'a TestResult) -> Option<&'a str>,
+) -> Option<(Named, String)> {
+    let (first, others) = target.split_first()?;
+    let in_others = |name: &str| {
+        let mut results = others.iter().map(|report| report.tests.get(name));
+        results.all(|test| test.is_some_and(|test| message(test).is_some()))
+    };
+    let tests = first.tests.iter();
+    let tests = tests.filter_map(|(name, test)| Some((name.as_str(), message(test)?)));
+    let tests: Vec<_> = tests.filter(|(name, _)| in_others(name)).collect();
+    let named = Named::from_names(tests.iter().map(|(name, _)| *name))?;
+    let most = counted(tests.iter().map(|(_, message)| *message))
+        .into_iter()
+        .next();
+    Some((named, most.map_or_else(String::new, |(message, _)| message)))
 }
 
 /// The line of pytest's message that says what went wrong.
@@ -466,7 +520,10 @@ fn error_line(message: &str) -> &str {
             .filter(|line| !line.is_empty())
     };
     let marked = lines().find_map(|line| line.strip_prefix("E "));
-    let line = marked.or_else(|| lines().next_back()).unwrap_or("").trim();
+    shortened(marked.or_else(|| lines().next_back()).unwrap_or("").trim())
+}
+
+fn shortened(line: &str) -> &str {
     let end = line.char_indices().nth(MAX_ERROR_CHARS);
     end.map_or(line, |(at, _)| &line[..at])
 }
@@ -481,6 +538,36 @@ fn gap(tests: &TestList, base: &Report) -> u32 {
 mod tests {
     use super::*;
     use swe_ci_core::report::TestResult;
+
+    #[test]
+    fn skips_that_name_what_is_missing() {
+        let check = |message: &str, expect: Option<&str>| {
+            let mut report = report("a:f");
+            let test = report.tests.get_mut("a").unwrap();
+            test.outcome = Outcome::Skipped;
+            message.clone_into(&mut test.message);
+            let found = skipped(&[report.clone(), report]);
+            let reason = found.map(|finding| match finding {
+                TaskFinding::Skipped { tests, reason } if tests.count == 1 => reason,
+                other => panic!("{other:?}"),
+            });
+            assert_eq!(reason.as_deref(), expect, "{message}");
+        };
+        check(
+            "('/app/code/tests/a.py', 7, 'Skipped: run scripts/generate.sh first')",
+            Some("run scripts/generate.sh first"),
+        );
+        check(
+            "('a.py', 7, \"Skipped: could not import 'rich': No module named 'rich'\")",
+            Some("could not import 'rich': No module named 'rich"),
+        );
+        // The name of the file is no reason.
+        check(
+            "('tests/test_install.py', 7, 'Skipped: only on Windows')",
+            None,
+        );
+        check("", None);
+    }
 
     /// `a:p b:f`: names with `p` for passed and `f` for anything else.
     fn report(text: &str) -> Report {

@@ -138,6 +138,17 @@ mod tests {
             "[options]\ninstall_requires=a\ntests_require=b",
             "setup.cfg options install_requires",
         );
+        // Only the list that is computed counts as its text.
+        check(
+            "setup.py",
+            "setup(install_requires=['a'], extras_require={'dev': LINT + ['b']})",
+            "setup.py install_requires",
+        );
+        check(
+            "setup.py",
+            "setup(install_requires=read())",
+            "setup.py text",
+        );
         check("requirements-dev.txt", "a", "");
         check("requirements.txt", "a", "requirements.txt lines");
         check("pyproject.toml", "[", "pyproject.toml text");

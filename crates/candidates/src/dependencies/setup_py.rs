@@ -5,18 +5,26 @@ use super::requirement::normalized;
 use super::{Reading, Unparsed};
 use crate::setup_py::{self, Computed, Names, string};
 
-/// The requirements, or, if the program computes one of the lists, the text
-/// without the lines that say nothing about dependencies.
+/// What the project needs when it is used.
+const RUNTIME: [&str; 2] = ["install_requires", "python_requires"];
+/// What it needs for tests, builds and more.
+const OTHER: [&str; 3] = ["tests_require", "setup_requires", "extras_require"];
+
+/// The requirements. If the program computes a list, the text without the lines
+/// that say nothing about dependencies stands for that list, or for all of them
+/// if the project needs it when it is used.
 pub(super) fn declared(text: &str) -> Reading {
     let mut found = Vec::new();
-    let lists = "install_requires tests_require setup_requires extras_require python_requires";
-    for name in lists.split(' ') {
+    for name in RUNTIME.into_iter().chain(OTHER) {
         match argument(text, name) {
             Argument::Absent => {}
             Argument::Strings(all) => {
                 found.extend(all.iter().map(|one| (name.to_owned(), normalized(one))));
             }
-            Argument::Computed => return Err((Unparsed::Computed, without_version(text))),
+            Argument::Computed if RUNTIME.contains(&name) => {
+                return Err((Unparsed::Computed, without_version(text)));
+            }
+            Argument::Computed => found.push((name.to_owned(), without_version(text))),
         }
     }
     Ok(found)

@@ -55,7 +55,7 @@ class _Session:
         for point in self.own_points:
             if not manager.is_blocked(point.name):
                 manager.register(point.load(), name=point.name)
-        self.watch = _Watch(self.insides)
+        self.watch = _Watch(self.insides, _frozen_clocks(code))
         vars(self).pop("add_places")(manager)
         yield
         # By now everything that knows an option has said so.
@@ -150,6 +150,9 @@ class _Session:
         ids = [item.nodeid for item in session.items]
         for start in range(0, len(ids), 1000):
             self.tell("collected", ids=ids[start : start + 1000])
+        checks = [item.nodeid for item in session.items if not isinstance(item, pytest.Function)]
+        for start in range(0, len(checks), 1000):
+            self.tell("checks", ids=checks[start : start + 1000])
 
     # --- Tests
 
@@ -241,7 +244,7 @@ def _image_distributions(ownership, own_points):
         for distribution in _all_distributions(**named):
             points = _plugin_points(distribution)
             own = [p for p in points if p.value.partition(".")[0].partition(":")[0] in ownership.own]
-            own_points.extend(own)
+            own_points.extend(p for p in own if p not in own_points)
             if not own:
                 yield distribution
 

@@ -69,11 +69,25 @@ class _Insides:
         self.replaced = []
 
 
+def _frozen_clocks(code):
+    """What freezegun, where the image has it, puts in place of the clocks of all
+    modules."""
+    try:
+        import freezegun.api as api
+    except Exception:
+        return ()
+    if _below(os.path.abspath(api.__file__), code):
+        return ()
+    own = (value for value in vars(api).values() if isinstance(value, type))
+    return tuple(value for value in own if value.__module__ == api.__name__)
+
+
 class _Watch:
     """Remembers the functions and classes of the test runner."""
 
-    def __init__(self, insides):
+    def __init__(self, insides, frozen_clocks):
         self.insides = insides
+        self.frozen_clocks = frozen_clocks
         all_entries, critical = [], []
         self.told = set(_REPLACED_BY_PYTEST)
         for name, module in sorted(sys.modules.items()):
@@ -107,7 +121,11 @@ class _Watch:
         """Names of what is no longer as it was, each told once."""
         labels = []
         if not entries.are_same():
-            labels += [label for label, of, key, value, *_ in entries if of.get(key) is not value]
+            labels += [
+                label
+                for label, of, key, value, *_ in entries
+                if of.get(key) is not value and not self.is_frozen(value, of.get(key))
+            ]
         labels += [self.insides.watched[id(function)] for function in self.insides.replaced]
         if entries is self.all:
             labels += self.changed_inside()
@@ -115,6 +133,11 @@ class _Watch:
             if label not in self.told:
                 self.told.add(label)
                 yield label
+
+    def is_frozen(self, value, now):
+        if getattr(value, "__module__", None) != "datetime":
+            return False
+        return any(now is clock for clock in self.frozen_clocks)
 
     def changed_inside(self):
         for label, _, _, _, function, code, defaults in self.all:

@@ -72,6 +72,25 @@ fn what_the_code_reached_for_is_weighed_alike() {
     assert_eq!(found[1].text, "a.py:2 reads the heap, seen while it ran");
 }
 
+/// Honest code leads to the same events by other words.
+#[test]
+fn a_project_may_go_on_doing_what_it_does() {
+    let check = |line: &str, what: &str, expect: Grade| {
+        let base = tree(&[("a.py", line)]);
+        let reached = [(what.to_owned(), "b.py:1".to_owned())];
+        let grade = findings(&reached, &base, &base, &base)[0].grade;
+        assert_eq!(grade, expect, "{line}: {what}");
+    };
+    let ends = "ends processes";
+    check("pager.terminate()", ends, Grade::Note);
+    check("self.process.kill()", ends, Grade::Note);
+    check("kill = 1", ends, Grade::Suspicious);
+    let reads = "reads the tests";
+    check("name = frame.f_code.co_filename", reads, Grade::Note);
+    check("linecache.getline(name, 1)", reads, Grade::Note);
+    check("open(name).read()", reads, Grade::Suspicious);
+}
+
 #[test]
 fn tests_elsewhere_may_name_the_runner() {
     let check = |path: &str, text: &str, expect: &[Grade]| {

@@ -233,3 +233,27 @@ fn a_session_without_its_end_collapses() {
     let why = nothing.end(1).result.unwrap_err();
     assert!(why.contains("no tests were found"), "{why}");
 }
+
+/// Plugins that look at files look at those of the canaries too.
+#[test]
+fn a_check_of_a_canarys_file_is_no_canary() {
+    let check = |is_check: bool, expect: &[Grade]| {
+        let mut told = Told::new();
+        let file = told.failing_canary.split("::").next().unwrap().to_owned();
+        let id = format!("{file}::BLACK");
+        if is_check {
+            told.tell(Frame::Checks {
+                ids: vec![id.clone()],
+            });
+        }
+        told.test("tests/test_a.py::test_a", "passed");
+        told.test(&id, "failed");
+        let verdict = told.end(1);
+        let grades: Vec<Grade> = verdict.findings.iter().map(|f| f.grade).collect();
+        assert_eq!(grades, expect, "{:?}", verdict.findings);
+        let report = verdict.result.unwrap();
+        assert_eq!(report.tests.len(), 1, "{report:?}");
+    };
+    check(true, &[]);
+    check(false, &[Grade::Tampered]);
+}
