@@ -311,7 +311,8 @@ impl Builder<'_> {
                 ((passed > 0).then_some((image, passed)), outcome)
             }
             Err(why) => {
-                let error = first_error(&output).map(|error| format!(" ({error})"));
+                let error = first_error(&output).or_else(|| raised(&output));
+                let error = error.map(|error| format!(" ({error})"));
                 (None, why.clone() + &error.unwrap_or_default())
             }
         };
@@ -382,6 +383,8 @@ fn skipped(report: &Report) -> BTreeSet<&str> {
     skipped.map(|test| test.message.as_str()).collect()
 }
 
+const OWN_MODULES: &str = "its own modules cannot be imported";
+
 /// Why a candidate is refused whose tests cannot be trusted on its own code.
 pub const MANIPULATION: &str = "tests that look like a manipulation";
 
@@ -409,7 +412,7 @@ impl Stage {
             Finding::Conflict { .. } => Some("requirements that conflict"),
             Finding::NotBuilt { .. } => Some("a requirement that cannot be built"),
             Finding::ProjectNotBuilt => Some("the project cannot be built"),
-            Finding::OwnModule { .. } => Some("its own modules cannot be imported"),
+            Finding::OwnModule { .. } => Some(OWN_MODULES),
             Finding::MissingModule { .. } => Some("a module that nothing provides"),
             Finding::BrokenModule { .. } | Finding::MissingName { .. } => {
                 Some("a requirement that cannot be imported")
@@ -419,6 +422,7 @@ impl Stage {
         match (self, findings.iter().find_map(cause)) {
             (Self::SlowSuite, _) => "slow suite",
             (Self::Distrusted, _) => MANIPULATION,
+            (Self::Crash, Some(OWN_MODULES)) => "its test runner needs the project itself",
             (Self::Crash, _) => "tests do not run to their end",
             (_, Some(cause)) => cause,
             (Self::Build, None) => "the image cannot be built",
@@ -433,6 +437,17 @@ fn first_error(output: &str) -> Option<&str> {
     let error = lines.find_map(|line| line.strip_prefix("E "))?.trim();
     let end = error.char_indices().nth(MAX_ERROR_CHARS);
     Some(end.map_or(error, |(at, _)| &error[..at]))
+}
+
+/// The exception that ended Python, if its traceback is the last thing printed.
+fn raised(output: &str) -> Option<&str> {
+    let last = output
+        .lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty())?;
+    let (kind, _) = last.split_once(": ")?;
+    let is_error = kind.ends_with("Error") && !kind.contains(' ');
+    (is_error && last.len() <= MAX_ERROR_CHARS).then_some(last)
 }
 
 /// The folders whose contents are in other repositories.
@@ -514,6 +529,10 @@ mod tests {
         let output = "x\nE   FileNotFoundError: tests/data/a\nE   other\n";
         assert_eq!(first_error(output), Some("FileNotFoundError: tests/data/a"));
         assert_eq!(first_error("none"), None);
+        let crash = "Traceback:\n  import attr\nModuleNotFoundError: No module named 'attr'\n\n";
+        let expect = "ModuleNotFoundError: No module named 'attr'";
+        assert_eq!(raised(crash), Some(expect));
+        assert_eq!(raised("1 passed: in 2 s"), None);
     }
 
     #[test]
@@ -543,6 +562,12 @@ mod tests {
             "tests do not run to their end",
         );
         check(Stage::SlowSuite, &[Finding::NoLocale], "slow suite");
+        // pytest of 2021 imports attrs.
+        check(
+            Stage::Crash,
+            &[Finding::OwnModule { module: module() }],
+            "its test runner needs the project itself",
+        );
         check(Stage::Distrusted, &[Finding::NoLocale], MANIPULATION);
     }
 }

@@ -293,7 +293,7 @@ impl TaskFinding {
                     subject(tests, "failed")
                 ),
                 Condition::Clock => format!(
-                    "{} with the clock 400 days ahead: some day they fail for every model.",
+                    "{} with the clock 400 days ahead, and some day for every model.",
                     subject(tests, "failed")
                 ),
             },

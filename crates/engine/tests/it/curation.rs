@@ -1,5 +1,5 @@
-//! Splits from git histories: real packages of the package index, and a local
-//! repository whose tests need an undeclared package.
+//! Splits from git histories: real packages of the package index, and local
+//! repositories whose tests need more than is declared.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use swe_ci_core::task::TaskId;
 use swe_ci_engine::testing::commit_history;
 use swe_ci_engine::{Engine, Error, ImportOptions};
 use swe_ci_views::curation::{
-    CurationDetail, CurationState, DroppedByReview, Fate, PreparedCandidate, Stage,
+    CandidateView, CurationDetail, CurationState, DroppedByReview, Fate, PreparedCandidate, Stage,
 };
 use swe_ci_views::preparation::{Condition, TaskFinding};
 use tokio_util::sync::CancellationToken;
@@ -65,7 +65,6 @@ fn untested(folder: &Path) {
 }
 
 fn plan(repositories: &Path) -> String {
-    let at = |name: &str| repositories.join(name).display().to_string();
     format!(
         r#"
 split = "curated"
@@ -81,9 +80,6 @@ to = "0.5.3"
 package = "humanize"
 from = "4.0.0"
 to = "4.9.0"
-[[source]]
-git = "{}"
-branch = "main"
 [[source]]
 git = "{}"
 branch = "main"
@@ -104,8 +100,7 @@ images = {{ "3.11" = "swe-ci/base:py311" }}
 [limits]
 candidates_per_repository = 1
 "#,
-        at("undeclared"),
-        at("untested")
+        repositories.join("untested").display()
     )
 }
 
@@ -113,7 +108,6 @@ candidates_per_repository = 1
 async fn real_histories_become_tasks() {
     let fixture = Fixture::new().await;
     let repositories = fixture.folder.path().join("repositories");
-    undeclared(&repositories.join("undeclared"));
     untested(&repositories.join("untested"));
     let engine = &fixture.engine;
     let id = engine.submit_curation(&plan(&repositories)).await.unwrap();
@@ -146,7 +140,6 @@ async fn real_histories_become_tasks() {
         assert_eq!(after.attempts, candidate.attempts, "it was not built again");
     }
     check_funnel(&found);
-    check_repair(&found);
     check_split(&fixture).await;
     for task in all_tasks(engine).await {
         let image = engine.task(&task).await.unwrap().image_digest;
@@ -201,6 +194,7 @@ images = {{ "3.11" = "swe-ci/base:py311" }}
         all.find(|c| c.repository == repository).unwrap()
     };
     check_dependence(candidate("fragile").prepared.as_ref().unwrap());
+    check_repair(candidate("undeclared"));
 
     let drop = |task: &str, reason: &str| DroppedByReview {
         task: task.into(),
@@ -228,6 +222,9 @@ images = {{ "3.11" = "swe-ci/base:py311" }}
     let tasks = all_tasks(engine).await;
     let task = engine.task(&tasks[0]).await.unwrap();
     assert_eq!(task.test_command.to_string(), "platform:3");
+    let summary = &task.summary;
+    let licence = summary.licence.as_deref();
+    assert_eq!((licence, summary.modified_lines), (Some("MIT"), Some(61)));
     let metadata = "data/datasets/reviewed/metadata/reviewed.csv";
     let metadata = std::fs::read_to_string(fixture.folder.path().join(metadata)).unwrap();
     assert!(metadata.contains("platform:3"), "{metadata}");
@@ -293,14 +290,14 @@ fn check_funnel(found: &CurationDetail) {
             .map(|count| (count.entered, count.survived, count.waiting))
             .unwrap()
     };
-    assert_eq!(counts(Stage::Collect), (5, 4, 0));
+    assert_eq!(counts(Stage::Collect), (4, 3, 0));
     assert_eq!(
         counts(Stage::Environment),
-        (4, 4, 0),
+        (3, 3, 0),
         "{:#?}",
         found.candidates
     );
-    assert_eq!(counts(Stage::Filter), (4, 4, 0), "{:#?}", found.candidates);
+    assert_eq!(counts(Stage::Filter), (3, 3, 0), "{:#?}", found.candidates);
     let untested = found
         .repositories
         .iter()
@@ -319,12 +316,7 @@ fn check_funnel(found: &CurationDetail) {
 }
 
 /// The missing package was found under another name, and added.
-fn check_repair(found: &CurationDetail) {
-    let candidate = found
-        .candidates
-        .iter()
-        .find(|c| c.repository == "undeclared")
-        .unwrap();
+fn check_repair(candidate: &CandidateView) {
     let [first, second] = candidate.attempts.as_slice() else {
         panic!("{candidate:#?}");
     };
@@ -360,7 +352,7 @@ async fn all_tasks(engine: &Engine) -> Vec<TaskId> {
 async fn check_split(fixture: &Fixture) {
     let engine = &fixture.engine;
     let split = engine.split("curated").await.unwrap();
-    assert_eq!((split.summary.tasks, split.summary.ready), (4, 4));
+    assert_eq!((split.summary.tasks, split.summary.ready), (3, 3));
     assert_eq!(split.funnel.len(), 4);
     assert!(split.origin().contains("Curated here"));
     let found = engine
@@ -369,18 +361,12 @@ async fn check_split(fixture: &Fixture) {
         .unwrap();
     let gap = |repo: &str| {
         let task = found.page.items.iter().find(|task| task.repo == repo);
-        task.map(|task| (task.gap, task.licence.clone(), task.modified_lines))
-            .unwrap()
+        task.unwrap().gap
     };
-    let (of_undeclared, licence, lines) = gap("undeclared");
-    assert_eq!(
-        (of_undeclared, licence.as_deref(), lines),
-        (1, Some("MIT"), Some(61))
-    );
     // Pinned: releases by their versions, packages by the targets' days.
-    assert_eq!(gap("sqlparse").0, 12);
-    assert_eq!(gap("cssselect").0, 13);
-    assert_eq!(gap("humanize").0, 23);
+    assert_eq!(gap("sqlparse"), 12);
+    assert_eq!(gap("cssselect"), 13);
+    assert_eq!(gap("humanize"), 23);
 
     let dataset = fixture.folder.path().join("data/datasets/curated");
     for file in [
@@ -405,7 +391,7 @@ async fn check_split(fixture: &Fixture) {
         only: all_tasks(engine)
             .await
             .into_iter()
-            .filter(|id| id.as_str().starts_with("undeclared"))
+            .filter(|id| id.as_str().starts_with("cssselect"))
             .collect(),
         ..swe_ci_engine::testing::once()
     };
@@ -415,17 +401,17 @@ async fn check_split(fixture: &Fixture) {
         .await;
     let imported = imported.unwrap();
     assert_eq!(imported.tasks.len(), 1);
-    assert_eq!((imported.tasks[0].gap, imported.tasks[0].findings), (1, 0));
+    assert_eq!(imported.tasks[0].gap, 13);
 
-    // Four images on one base, whose layers count once.
+    // Three images on one base, whose layers count once.
     let images = engine.disk_use().await.unwrap().images.unwrap();
-    assert_eq!((images.images, images.missing), (4, 0));
+    assert_eq!((images.images, images.missing), (3, 0));
     assert!(images.apart_bytes > 2 * images.bytes, "{images:?}");
 
     let exported = fixture.folder.path().join("exported");
     assert_eq!(
         engine.export("curated", &exported, &|_| {}).await.unwrap(),
-        4
+        3
     );
     // The sums of all files: an export is the same to the byte.
     let sums = |folder: &Path| std::fs::read_to_string(folder.join("SHA256SUMS")).unwrap();
@@ -451,7 +437,7 @@ fn check_reference_reader(exported: &Path, folder: &Path) {
     let problem = String::from_utf8_lossy(&read.stderr);
     assert!(read.status.success(), "{problem}");
     let gaps: BTreeMap<String, [u32; 2]> = serde_json::from_slice(&read.stdout).unwrap();
-    assert_eq!(gaps.len(), 4);
+    assert_eq!(gaps.len(), 3);
     for (task, [found, declared]) in gaps {
         assert_eq!(found, declared, "{task}");
     }
