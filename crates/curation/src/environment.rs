@@ -1,7 +1,7 @@
 //! Builds an image in which a candidate's tests run, from the target's files:
 //! build, try, repair and build again (the paper, section 3.1, step 3).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -74,6 +74,7 @@ struct TriedEnvironment {
     stage: Stage,
     /// Its image and the number of passing tests; `None` if no test starts.
     runs: Option<(String, u32)>,
+    all_pass: bool,
     outcome: String,
     output: String,
     /// Why the failure may not be the project's fault.
@@ -107,9 +108,10 @@ impl Builder<'_> {
         let mut repair = Repair::new(self.repairs);
         let mut attempts: Vec<BuildAttempt> = Vec::new();
         let mut best: Option<(String, u32)> = None;
+        let mut hinted: Option<VecDeque<(Recipe, String)>> = None;
         let mut change = String::new();
         let submodules = submodules(target);
-        let mut cause;
+        let (mut cause, mut detail) = ("", String::new());
         loop {
             let began = Instant::now();
             let tried = self.attempt(tag, &recipe, target, time).await?;
@@ -128,22 +130,34 @@ impl Builder<'_> {
             }
             let findings = diagnose(&tried.output, &own);
             let lacks_submodule = submodules.iter().any(|path| tried.output.contains(path));
-            cause = match stage.cause(&findings) {
-                _ if lacks_submodule => "a git submodule that its repository does not hold",
-                cause => cause,
-            };
-            // A suite that runs is good enough, unless its failures name
-            // missing modules.
-            if tried.runs.is_some() && findings.is_empty() {
+            // What a hint breaks is no cause.
+            if hinted.is_none() {
+                cause = match stage.cause(&findings) {
+                    _ if lacks_submodule => "a git submodule that its repository does not hold",
+                    cause => cause,
+                };
+                detail.clone_from(&tried.outcome);
+            }
+            if tried.all_pass || stage == Stage::SlowSuite {
                 break;
             }
             let providers = self.providers(&missing_modules(&findings), time).await?;
-            let Some(next) = repair.next(&recipe, &findings, &providers) else {
+            let repaired = match tried.runs.is_some() && findings.is_empty() {
+                true => None,
+                false => repair.next(&recipe, &findings, &providers),
+            };
+            if let Some(next) = repaired.filter(|_| hinted.is_none()) {
+                recipe = next;
+                let repaired = repair.attempts.last();
+                change = repaired.map_or_else(String::new, |attempt| attempt.reasons.join("; "));
+                continue;
+            }
+            // Last comes what the project's automation installs.
+            let hinted = hinted.get_or_insert_with(|| recipe.hinted(&configuration.hints).into());
+            let Some((next, why)) = hinted.pop_front() else {
                 break;
             };
-            recipe = next;
-            let repaired = repair.attempts.last();
-            change = repaired.map_or_else(String::new, |attempt| attempt.reasons.join("; "));
+            (recipe, change) = (next, why);
         }
         // The name keeps an image from those who tidy up; the last attempt has it.
         let named = match &best {
@@ -158,8 +172,7 @@ impl Builder<'_> {
                 attempts,
             },
             None => {
-                let detail = attempts.last().map(|attempt| attempt.outcome.clone());
-                let fate = Fate::dropped(cause, detail.unwrap_or_default());
+                let fate = Fate::dropped(cause, detail);
                 Built::without_image(fate, attempts)
             }
         })
@@ -275,6 +288,7 @@ impl Builder<'_> {
                 return Ok(TriedEnvironment {
                     stage: Stage::Build,
                     runs: None,
+                    all_pass: false,
                     outcome,
                     output,
                     suspected_outage,
@@ -300,6 +314,8 @@ impl Builder<'_> {
         let run = grade(sandbox.as_ref(), &grading, &mut on_line).await;
         let run = run.map_err(unavailable)?;
         let distrusted = run.distrusted().is_some();
+        let passes = |report: &Report| report.tests.values().all(|t| t.outcome == Outcome::Passed);
+        let all_pass = run.result.as_ref().is_ok_and(passes);
         let (runs, outcome) = match run.result {
             Ok(report) => {
                 // The output does not say why tests are skipped.
@@ -326,6 +342,7 @@ impl Builder<'_> {
         Ok(TriedEnvironment {
             stage,
             runs,
+            all_pass,
             outcome,
             output,
             suspected_outage: None,

@@ -15,17 +15,24 @@ use crate::text::decoded;
 pub type Files = BTreeMap<String, Vec<u8>>;
 
 /// Whether a configuration may be read from the file of this path: files of the
-/// root by their kind, and all files in `requirements/`.
+/// root by their kind, all files in `requirements/`, and workflows.
 pub fn is_project_file(path: &str) -> bool {
     const NAMES: [&str; 2] = ["Pipfile", "PKG-INFO"];
     const KINDS: [&str; 7] = [".toml", ".cfg", ".ini", ".py", ".txt", ".in", ".lock"];
     match path.split_once('/') {
+        Some(_) if is_workflow(path) => true,
         Some((folder, file)) => folder == REQUIREMENTS && !file.contains('/'),
         None => NAMES.contains(&path) || KINDS.iter().any(|kind| path.ends_with(kind)),
     }
 }
 
 const REQUIREMENTS: &str = "requirements";
+
+/// Whether it is a workflow of GitHub.
+pub(super) fn is_workflow(path: &str) -> bool {
+    let file = path.strip_prefix(".github/workflows/");
+    file.is_some_and(|file| file.ends_with(".yml") || file.ends_with(".yaml"))
+}
 
 impl Repository {
     /// The files of a commit that [`is_project_file`] names, without links and

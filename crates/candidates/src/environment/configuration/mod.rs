@@ -10,7 +10,10 @@
 //! 4. a plain `requirements.txt`;
 //! 5. all other extras except those for documentation and the like: tests of
 //!    optional features need their dependencies.
+//!
+//! What automation installs beyond that is a hint ([`Hints`]).
 
+mod hints;
 mod plugins;
 mod pyproject;
 mod requirements;
@@ -27,6 +30,7 @@ use crate::environment::compilation;
 use crate::environment::project_files::text;
 
 pub use crate::environment::project_files::{BuildSystem, Files, is_project_file};
+pub use hints::Hints;
 pub use plugins::{Plugin, plugin_of_fixture, plugin_of_marker, plugin_of_option};
 pub use test_requirements::{DEV_NAMES, TEST_NAMES};
 
@@ -57,6 +61,7 @@ pub struct Configuration {
     /// Whether the version comes from version control, which is absent when the
     /// environment is built.
     pub version_from_vcs: bool,
+    pub hints: Hints,
     /// Why its own modules must be compiled, if they must.
     pub compiled: Option<String>,
     /// Files that could not be parsed, and why.
@@ -122,6 +127,7 @@ impl Configuration {
         read.version_from_vcs |= setup_py::takes_version_from_vcs(&read.build_system.requires);
         // A source distribution contains its version.
         read.version_from_vcs &= !files.contains_key("PKG-INFO");
+        read.hints = Hints::read(files);
         read.compiled = compilation::reason(&read.build_system, files);
         read
     }

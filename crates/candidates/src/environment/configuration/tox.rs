@@ -77,6 +77,13 @@ pub(super) fn read(
     });
 }
 
+/// The requirement of a line with a condition before it, such as `rich: rich`.
+pub(super) fn conditional(line: &str) -> Option<&str> {
+    let (condition, spec) = line.split_once(": ")?;
+    let spec = spec.trim();
+    (!condition.trim().contains(' ') && !spec.contains('{')).then_some(spec)
+}
+
 /// Whether a line has no condition before it, and no substitution except tox's
 /// own folder.
 fn is_for_all(line: &str) -> bool {

@@ -35,7 +35,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::dependencies::{project_name, required_project};
-use crate::environment::configuration::Configuration;
+use crate::environment::configuration::{Configuration, Hints};
 use crate::environment::python::Interpreter;
 use crate::environment::system::{SystemPackage, for_distribution};
 
@@ -147,6 +147,32 @@ impl Recipe {
     pub fn version_of_tags(&self) -> String {
         let known = self.known_version.as_deref();
         known.unwrap_or(NO_VERSION).to_owned()
+    }
+
+    /// With what the project's automation installs, one kind of hints at a time;
+    /// the sentence says which. Nothing where that adds nothing.
+    pub fn hinted(&self, hints: &Hints) -> Vec<(Self, String)> {
+        let mut tried = Vec::new();
+        let mut with = self.clone();
+        let packages = hints.system_packages.iter();
+        let added = packages.filter(|p| with.require_system(&p.name, &p.reason));
+        let names: Vec<&str> = added.map(|package| package.name.as_str()).collect();
+        if !names.is_empty() {
+            let why = format!("a workflow of the project installs {}", names.join(", "));
+            tried.push((with, why));
+        }
+        let mut with = self.clone();
+        let requirements = hints.requirements.iter();
+        let added = requirements.filter(|r| with.require(&r.spec, &r.place));
+        let specs: Vec<&str> = added.map(|r| r.spec.as_str()).collect();
+        if !specs.is_empty() {
+            let why = format!(
+                "single environments of the project have {}",
+                specs.join(", ")
+            );
+            tried.push((with, why));
+        }
+        tried
     }
 
     /// Requires exactly this version of a distribution, whatever was required of
