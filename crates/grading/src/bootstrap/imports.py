@@ -4,6 +4,7 @@
 import importlib.machinery
 import importlib.metadata
 import importlib.util
+import re
 
 # What the image has, before any path of the code.
 _IMAGE = [path for path in sys.path if path not in ("", os.getcwd())]
@@ -60,6 +61,43 @@ class _Ownership:
         for name in list(sys.modules):
             if name.partition(".")[0] in self.own:
                 del sys.modules[name]
+
+
+def _name_of(distribution):
+    return re.sub("[-_.]+", "-", distribution.metadata["Name"] or "").lower()
+
+
+class _Requirements:
+    """Which distributions cannot be imported without the code: the project is a
+    requirement of theirs, or of one of theirs."""
+
+    def __init__(self, distributions, own):
+        distributions = list(distributions)
+        self.of = {_name_of(d): self.required_by(d) for d in distributions}
+        self.need = {_name_of(d): False for d in distributions}
+        self.need.update((_name_of(d), True) for d in distributions if self.is_own(d, own))
+
+    @staticmethod
+    def is_own(distribution, own):
+        modules = distribution.read_text("top_level.txt") or _name_of(distribution).replace("-", "_")
+        return any(module in own for module in modules.split())
+
+    @staticmethod
+    def required_by(distribution):
+        always = (r for r in distribution.requires or () if "extra ==" not in r)
+        names = (re.match("[A-Za-z0-9._-]+", requirement) for requirement in always)
+        return [re.sub("[-_.]+", "-", name[0]).lower() for name in names if name]
+
+    def need_the_code(self, distribution):
+        seen, pending = set(), [_name_of(distribution)]
+        while pending:
+            name = pending.pop()
+            if self.need.get(name):
+                return True
+            if name not in seen:
+                seen.add(name)
+                pending += self.of.get(name, ())
+        return False
 
 
 def _plugin_points(distribution):

@@ -236,14 +236,17 @@ _all_distributions = importlib.metadata.distributions
 
 
 def _image_distributions(ownership, own_points):
-    """The image's distributions without plugins that are the code's own: those
-    are loaded once the code is in reach."""
+    """The image's distributions without plugins that are the code's own, or need
+    it: those are loaded once the code is in reach."""
+    requirements = _Requirements(_all_distributions(path=ownership.image), ownership.own)
 
     def distributions(**named):
         named.setdefault("path", ownership.image)
         for distribution in _all_distributions(**named):
             points = _plugin_points(distribution)
             own = [p for p in points if p.value.partition(".")[0].partition(":")[0] in ownership.own]
+            if points and requirements.need_the_code(distribution):
+                own = points
             own_points.extend(p for p in own if p not in own_points)
             if not own:
                 yield distribution

@@ -84,16 +84,29 @@ fn is_debian_name(word: &str) -> bool {
         && word.chars().all(part)
 }
 
-/// Requirements of tox with a condition before them, such as `rich: rich`.
+/// What single environments of tox install: requirements with a condition before
+/// them, such as `rich: rich`, and those of other sections that run pytest.
 fn of_tox(text: &str) -> Vec<String> {
     let entries = entries(text);
-    let deps = entries
-        .iter()
-        .filter(|entry| entry.section == "testenv" && entry.key == "deps");
-    let lines = deps.flat_map(|entry| entry.lines.iter());
-    let conditional = lines.filter_map(|line| tox::conditional(line));
-    let specs = conditional.filter(|spec| required_project(spec).is_some());
-    specs.map(str::to_owned).collect()
+    let runs_pytest = |section: &str| {
+        let mut commands = entries.iter().filter(|e| e.key == "commands");
+        commands.any(|e| e.section == section && e.lines.iter().any(|l| l.contains("pytest")))
+    };
+    let mut specs = Vec::new();
+    for entry in entries.iter().filter(|entry| entry.key == "deps") {
+        let is_for_all = entry.section == "testenv";
+        let is_for_some = entry.section.starts_with("testenv:") && runs_pytest(entry.section);
+        if !is_for_all && !is_for_some {
+            continue;
+        }
+        for line in &entry.lines {
+            let plain = (!is_for_all && !line.contains(['{', ':'])).then_some(line.trim());
+            let spec = tox::conditional(line).or(plain);
+            let spec = spec.filter(|spec| required_project(spec).is_some());
+            specs.extend(spec.map(str::to_owned));
+        }
+    }
+    specs
 }
 
 /// The texts that nox's sessions pass to `session.install`.
@@ -148,6 +161,12 @@ mod tests {
             "tox.ini",
             "[testenv]\ndeps =\n  pytest\n  rich: rich>=1\n  py{37,38}: mock\n  be: {env:X}\n[testenv:docs]\ndeps = x: sphinx\n",
             &["rich>=1", "mock"],
+        );
+        check(
+            "tox.ini",
+            "[testenv:py3{7,11}{,-be}]\ndeps =\n  py311: twisted\n  be: better-exceptions\n  coverage\n\
+             commands = coverage run -m pytest {posargs}\n[testenv:docs]\ndeps = sphinx\ncommands = sphinx-build\n",
+            &["twisted", "better-exceptions", "coverage"],
         );
         check(
             "noxfile.py",
