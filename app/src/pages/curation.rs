@@ -85,7 +85,7 @@ fn Curation(detail: CurationDetail, form: Form) -> impl IntoView {
             {again}
         </PageTop>
         {problem.map(|why| view! { <p class="form-problem" role="alert">{why}</p> })}
-        <p class="quiet">"Begun "<Time at=Some(summary.created_at)/>{summary.finished_at.map(|at| view! { ", ended "<Time at=Some(at)/> })}</p>
+        <p class="quiet">"Begun "<Time at=Some(summary.created_at)/>{summary.reviewed_at.map(|at| view! { ", reviewed "<Time at=Some(at)/> })}{summary.finished_at.map(|at| view! { ", ended "<Time at=Some(at)/> })}</p>
         {cancel}
         <section aria-labelledby="stages-title">
             <h2 id="stages-title">"Stages"</h2>

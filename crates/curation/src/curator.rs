@@ -34,6 +34,8 @@ pub struct Curator<'a> {
     pub curations: &'a Curations<'a>,
     pub id: &'a str,
     pub plan: &'a Plan,
+    /// Whether a person has decided about its tasks.
+    pub reviewed: bool,
     /// Folder for everything it creates.
     pub home: PathBuf,
     pub network: &'a BuildNetwork,
@@ -275,9 +277,7 @@ impl Curator<'_> {
         futures::stream::iter(of_selected.map(|(_, candidate)| Ok(candidate)))
             .try_for_each_concurrent(at_once, |candidate| self.inspect(candidate))
             .await?;
-        // The decision, once made, is in the rows.
-        let decided = ready.values().any(|c| c.filtered == Fate::Survived);
-        if self.plan.filter.review && !selected.is_empty() && !decided {
+        if self.plan.filter.review && !self.reviewed && !selected.is_empty() {
             return Ok(Selected::ForReview(selected.len()));
         }
         let mut rows = Vec::new();

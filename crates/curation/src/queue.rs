@@ -251,6 +251,7 @@ impl Curations<'_> {
             curations: self,
             id: &row.id,
             plan: &plan,
+            reviewed: row.reviewed_at.is_some(),
             home: self.curation_home(&row.id)?,
             network: &network,
             fetcher: Fetcher {

@@ -24,6 +24,8 @@ pub struct CurationRow {
     /// In unix milliseconds.
     pub created_at: i64,
     pub finished_at: Option<i64>,
+    /// When a person decided about its tasks, in unix milliseconds.
+    pub reviewed_at: Option<i64>,
 }
 
 /// A repository of a curation.
@@ -126,11 +128,13 @@ impl Store {
         by: &Actor,
     ) -> Result<bool> {
         let mut tx = self.pool.begin().await?;
-        let moved =
-            query("UPDATE curations SET state = 'queued' WHERE id = $1 AND state = 'in_review'")
-                .with(id)
-                .changed(&mut *tx)
-                .await?;
+        let moved = query(
+            "UPDATE curations SET state = 'queued', reviewed_at = $1
+             WHERE id = $2 AND state = 'in_review'",
+        )
+        .with((now_ms(), id))
+        .changed(&mut *tx)
+        .await?;
         if moved == 0 {
             return Ok(false);
         }
@@ -271,7 +275,7 @@ fn to_text<T: Serialize>(value: Option<&T>) -> Result<String> {
 
 fn read_curation(row: &AnyRow) -> Result<CurationRow> {
     Ok(from_row!(row => CurationRow {
-        id, split, plan, created_at, finished_at;
+        id, split, plan, created_at, finished_at, reviewed_at;
         state: match row.read::<String>("state")?.as_str() {
             "queued" => CurationState::Queued,
             "running" => CurationState::Running,

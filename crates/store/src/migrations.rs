@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 31] = files![
+const FILES: [(&str, &str, &str); 32] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -49,6 +49,7 @@ const FILES: [(&str, &str, &str); 31] = files![
     "0029" "needs",
     "0030" "worker_figures",
     "0031" "background_work",
+    "0032" "reviews",
 ];
 
 /// The version of the present schema.

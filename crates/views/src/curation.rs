@@ -120,6 +120,9 @@ pub struct CurationSummary {
     #[serde(flatten)]
     pub state: CurationState,
     pub created_at: String,
+    /// When a person decided about its tasks, if the plan asks for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reviewed_at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<String>,
     pub funnel: Vec<StageCount>,

@@ -243,6 +243,7 @@ impl Engine {
             split: row.split,
             state: row.state,
             created_at: rfc3339(row.created_at),
+            reviewed_at: row.reviewed_at.map(rfc3339),
             finished_at: row.finished_at.map(rfc3339),
         };
         Ok((summary, repositories, candidates))

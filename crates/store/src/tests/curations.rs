@@ -92,6 +92,50 @@ async fn results_of_a_curation_stay() {
 }
 
 #[tokio::test]
+async fn a_decision_is_made_once() {
+    on_both(async |store| {
+        let by = Actor::Operator;
+        store.put_curation("c1", "c1", "plan", &by).await.unwrap();
+        let sources = [("one".to_owned(), "{}".to_owned())];
+        store
+            .put_curated_repositories("c1", &sources)
+            .await
+            .unwrap();
+        let found = store.curated_repositories("c1").await.unwrap().remove(0);
+        let tasks = [candidate("kept", 2), candidate("dropped", 1)];
+        store.put_found("c1", &found, &tasks).await.unwrap();
+        let decided = || {
+            let [mut kept, mut dropped] = tasks.clone();
+            kept.filtered = Fate::Survived;
+            dropped.filtered = Fate::dropped("dropped in review", "small");
+            [kept, dropped]
+        };
+        // Not while it runs.
+        let decide = async || store.decide_curation("c1", &decided(), &by).await.unwrap();
+        assert!(!decide().await);
+        let review = CurationState::InReview;
+        assert!(store.move_curation("c1", &review).await.unwrap());
+        let row = store.curation("c1").await.unwrap();
+        assert_eq!(
+            (&row.state, row.finished_at, row.reviewed_at),
+            (&review, None, None)
+        );
+        assert!(store.next_curation().await.unwrap().is_none(), "it waits");
+        let running = CurationState::Running;
+        assert!(!store.move_curation("c1", &running).await.unwrap());
+
+        assert!(decide().await);
+        assert!(!decide().await);
+        let row = store.next_curation().await.unwrap().unwrap();
+        assert!(row.reviewed_at.is_some());
+        let fates = store.candidates("c1").await.unwrap().into_iter();
+        let fates: Vec<Fate> = fates.map(|c| c.filtered).collect();
+        assert_eq!(fates, decided().map(|c| c.filtered));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_curation_that_is_over_stays_over() {
     on_both(async |store| {
         let by = Actor::Operator;
