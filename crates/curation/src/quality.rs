@@ -25,18 +25,19 @@ const LATER: &[&str] = &[
 impl Curator<'_> {
     /// Looks at a selected candidate, unless that was done.
     pub(crate) async fn inspect(&self, candidate: &mut CandidateRow) -> Result<()> {
-        let Some(mut row) = candidate.prepared.take() else {
+        let Some(mut row) = candidate.prepared.clone() else {
             return Ok(());
         };
+        let store = self.curations.store;
         self.check_not_stopped()?;
-        let looking = async {
-            self.look_at_history(&mut row).await?;
-            self.try_conditions(&candidate.task_id, &mut row).await
-        };
-        let looked = self.unless_stopped(looking).await;
+        self.unless_stopped(self.look_at_history(&mut row))
+            .await??;
+        candidate.prepared = Some(row.clone());
+        store.put_candidate(self.id, candidate).await?;
+        let trying = self.try_conditions(&candidate.task_id, &mut row);
+        self.unless_stopped(trying).await??;
         candidate.prepared = Some(row);
-        looked??;
-        self.curations.store.put_candidate(self.id, candidate).await
+        store.put_candidate(self.id, candidate).await
     }
 
     async fn look_at_history(&self, row: &mut TaskRow) -> Result<()> {

@@ -1,20 +1,27 @@
 //! The preparation of a task: its suite runs several times on the target and
 //! once on the base, and the findings tell how far to trust its results.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod findings;
+mod repeats;
+mod trials;
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::outcomes::TestList;
-use swe_ci_core::report::{Outcome, Report, TestResult};
+use swe_ci_core::report::Report;
 
-use crate::{count, counted};
+use crate::count;
+
+pub use findings::TaskFinding;
+pub use trials::{Condition, Trial};
+
+use repeats::{count_runs, not_passing, skipped};
 
 /// Maximum names of tests in a finding; it only counts the others.
 const MAX_NAMES: usize = 50;
 /// Digits of a commit in a finding.
 const COMMIT_DIGITS: usize = 7;
-/// The most characters of an error in a finding.
-const MAX_ERROR_CHARS: usize = 200;
 
 /// The result of preparing a task.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -44,77 +51,6 @@ pub struct Preparation {
     /// it was not tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap_without_code: Option<u32>,
-}
-
-swe_ci_core::named! {
-    /// What tests may depend on beside the code.
-    pub enum Condition {
-        /// The order in which they run.
-        Order = "order",
-        /// The home folder of the user: there is none.
-        Home = "home",
-        /// The date: it is 400 days later.
-        Clock = "clock",
-    }
-}
-
-impl Condition {
-    /// How the suite was run.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Order => "In a random order",
-            Self::Home => "Without a home folder",
-            Self::Clock => "With the clock 400 days ahead",
-        }
-    }
-}
-
-/// The target's suite under another condition.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct Trial {
-    pub condition: Condition,
-    pub runs: u32,
-    /// Tests of T that did not pass: in a random order at least once, otherwise
-    /// twice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failing: Option<Named>,
-    /// Why the suite gave no result, or could not be tried.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub problem: Option<String>,
-}
-
-impl Trial {
-    /// A trial whose suite ran to its end.
-    pub fn of<'a>(
-        condition: Condition,
-        runs: u32,
-        failing: impl IntoIterator<Item = &'a str>,
-    ) -> Self {
-        Self {
-            condition,
-            runs,
-            failing: Named::from_names(failing),
-            problem: None,
-        }
-    }
-
-    /// In a few words, such as `3 tests did not pass`.
-    pub fn result(&self) -> String {
-        match (&self.problem, &self.failing) {
-            (Some(problem), _) => format!("no result: {problem}"),
-            (None, Some(tests)) => format!("{} not pass", subject(tests, "did")),
-            (None, None) => "every test passed".into(),
-        }
-    }
-
-    pub fn without_result(condition: Condition, runs: u32, why: String) -> Self {
-        Self {
-            condition,
-            runs,
-            failing: None,
-            problem: Some(why),
-        }
-    }
 }
 
 /// The code after a chunk of the real history, and its tests.
@@ -163,48 +99,6 @@ impl LinesChanged {
     }
 }
 
-/// A peculiarity of a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum TaskFinding {
-    /// Tests that passed in some runs on the target and not in others: they
-    /// are not part of T.
-    Flaky { tests: Named },
-    /// Tests that passed in some runs on the target and did not exist in
-    /// others: they are not part of T.
-    Unsteady { tests: Named },
-    /// Tests that pytest finds on the target and not on the base.
-    OnlyAtTarget { tests: Named },
-    /// Tests that pytest finds on the base and not on the target.
-    OnlyAtBase { tests: Named },
-    /// Tests that fail on the target in every run: they are not part of T.
-    /// `error` is their most frequent one.
-    NotPassing { tests: Named, error: String },
-    /// Tests that are skipped on the target in every run, because something is
-    /// missing. `reason` is their most frequent one.
-    Skipped { tests: Named, reason: String },
-    /// The gap differs from the one that the metadata file declares.
-    GapDiffers { declared: u32, found: u32 },
-    /// pytest is started without these options of the settings, because nothing
-    /// that is installed knows them.
-    OptionsDropped { options: Vec<String> },
-    /// The target passes no test that the base does not: there is nothing to
-    /// gain.
-    NoGap,
-    /// Tests that pass although all source files are empty.
-    PassWithoutCode { tests: Named },
-    /// Tests of T that do not pass under another condition.
-    DependOn { condition: Condition, tests: Named },
-    /// A task of another split has most of these tests.
-    SimilarTask { task: String, percent: u32 },
-    /// Code of the real history whose suite gives no result: the human baseline
-    /// collapses there. `problem` is the first one's.
-    HistoryFails {
-        commits: Vec<String>,
-        problem: String,
-    },
-}
-
 /// A number of tests, with the names of the first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Named {
@@ -219,123 +113,6 @@ impl Named {
         let first: Vec<String> = names.by_ref().take(MAX_NAMES).map(str::to_owned).collect();
         let count = count(first.len() + names.count());
         (count > 0).then_some(Self { count, first })
-    }
-}
-
-impl TaskFinding {
-    pub fn title(&self) -> &'static str {
-        match self {
-            Self::Flaky { .. } => "flaky tests",
-            Self::Unsteady { .. } => "tests of changing names",
-            Self::OnlyAtTarget { .. } => "tests that the base does not have",
-            Self::OnlyAtBase { .. } => "tests that the target does not have",
-            Self::NotPassing { .. } => "tests that the target fails",
-            Self::Skipped { .. } => "tests that miss something",
-            Self::GapDiffers { .. } => "another gap than declared",
-            Self::OptionsDropped { .. } => "options left out",
-            Self::NoGap => "no gap",
-            Self::HistoryFails { .. } => "history that cannot be tested",
-            Self::PassWithoutCode { .. } => "tests that pass without code",
-            Self::DependOn { condition, .. } => match condition {
-                Condition::Order => "tests that depend on their order",
-                Condition::Home => "tests that need a home folder",
-                Condition::Clock => "tests that depend on the date",
-            },
-            Self::SimilarTask { .. } => "a similar task in another split",
-        }
-    }
-
-    pub fn text(&self) -> String {
-        match self {
-            Self::Flaky { tests } => format!(
-                "{} in some runs on the target and not in others; flaky tests do not count.",
-                subject(tests, "passed")
-            ),
-            Self::Unsteady { tests } => format!(
-                "{} under names that other runs on the target did not have; they do not count.",
-                subject(tests, "passed")
-            ),
-            Self::OnlyAtTarget { tests } => format!(
-                "{} found on the target and not on the base: usually the base lacks the data they are generated from.",
-                subject(tests, "are")
-            ),
-            Self::OnlyAtBase { tests } => format!(
-                "{} found on the base and not on the target, with the same test files.",
-                subject(tests, "are")
-            ),
-            Self::NotPassing { tests, error } => format!(
-                "{} in every run on the target; they do not count. Their most frequent error: {error}",
-                subject(tests, "failed")
-            ),
-            Self::Skipped { tests, reason } => format!(
-                "{} skipped on the target, because something is missing; they do not count. The most frequent reason: {reason}",
-                subject(tests, if tests.count == 1 { "was" } else { "were" })
-            ),
-            Self::GapDiffers { declared, found } => format!(
-                "The metadata file declares a gap of {declared}; on this machine it is {found}."
-            ),
-            Self::OptionsDropped { options } => format!(
-                "The settings ask for {}, which nothing in the image knows; pytest is started without.",
-                options.join(" ")
-            ),
-            Self::NoGap => "The base passes every test that the target passes.".into(),
-            Self::PassWithoutCode { tests } => format!(
-                "{} although every source file is empty.",
-                subject(tests, "passed")
-            ),
-            Self::DependOn { condition, tests } => match condition {
-                Condition::Order => format!(
-                    "{} at least once in a random order; in their own order they pass every time.",
-                    subject(tests, "failed")
-                ),
-                Condition::Home => format!(
-                    "{} in a container without a home folder.",
-                    subject(tests, "failed")
-                ),
-                Condition::Clock => format!(
-                    "{} with the clock 400 days ahead, and some day for every model.",
-                    subject(tests, "failed")
-                ),
-            },
-            Self::SimilarTask { task, percent } => {
-                format!("{percent} % of the tests of this task and of {task} are the same.")
-            }
-            Self::HistoryFails { commits, problem } => format!(
-                "The suite gives no result on the code of {} between base and target ({}): {problem}",
-                match commits.len() {
-                    1 => "1 commit".to_owned(),
-                    n => format!("{n} commits"),
-                },
-                commits.join(", ")
-            ),
-        }
-    }
-
-    pub fn tests(&self) -> Option<&Named> {
-        match self {
-            Self::Flaky { tests }
-            | Self::Unsteady { tests }
-            | Self::OnlyAtTarget { tests }
-            | Self::OnlyAtBase { tests }
-            | Self::NotPassing { tests, .. }
-            | Self::Skipped { tests, .. }
-            | Self::DependOn { tests, .. }
-            | Self::PassWithoutCode { tests } => Some(tests),
-            Self::GapDiffers { .. }
-            | Self::OptionsDropped { .. }
-            | Self::NoGap
-            | Self::HistoryFails { .. }
-            | Self::SimilarTask { .. } => None,
-        }
-    }
-}
-
-/// The start of a sentence, such as `1 test is` or `3 tests passed`.
-fn subject(tests: &Named, verb: &str) -> String {
-    match (tests.count, verb) {
-        (1, "are") => "1 test is".into(),
-        (1, verb) => format!("1 test {verb}"),
-        (n, verb) => format!("{n} tests {verb}"),
     }
 }
 
@@ -439,95 +216,6 @@ impl Preparation {
     }
 }
 
-/// Every node id with the number of runs that had it, and that passed it.
-fn count_runs(reports: &[Report]) -> BTreeMap<&str, (usize, usize)> {
-    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for (name, test) in reports.iter().flat_map(|report| &report.tests) {
-        let (had, passed) = counts.entry(name).or_default();
-        *had += 1;
-        *passed += usize::from(test.outcome == Outcome::Passed);
-    }
-    counts
-}
-
-/// The tests that fail on the target in every run.
-fn not_passing(target: &[Report]) -> Option<TaskFinding> {
-    let (tests, error) = in_every_run(target, |test| {
-        let fails = matches!(test.outcome, Outcome::Failed | Outcome::Error);
-        fails.then(|| error_line(&test.message))
-    })?;
-    Some(TaskFinding::NotPassing { tests, error })
-}
-
-/// The tests that are skipped in every run for a reason that somebody could
-/// remove; others are skipped on purpose, such as those for another system.
-fn skipped(target: &[Report]) -> Option<TaskFinding> {
-    let (tests, reason) = in_every_run(target, |test| {
-        let reason = skip_reason(&test.message);
-        let lower = reason.to_lowercase();
-        let misses = MISSING.iter().any(|word| lower.contains(word));
-        (test.outcome == Outcome::Skipped && misses).then_some(reason)
-    })?;
-    Some(TaskFinding::Skipped { tests, reason })
-}
-
-/// Words of reasons that name something to install or to run.
-const MISSING: [&str; 9] = [
-    "could not import",
-    "generate",
-    "install",
-    "missing",
-    "not available",
-    "not found",
-    "require",
-    ".sh",
-    "needs ",
-];
-
-/// The reason in pytest's message, `('tests/a.py', 1, 'Skipped: the reason')`.
-fn skip_reason(message: &str) -> &str {
-    let (_, reason) = message.split_once("Skipped: ").unwrap_or(("", message));
-    let reason = reason.lines().next().unwrap_or_default();
-    shortened(reason.trim_end_matches(['\'', '"', ')']))
-}
-
-/// The tests that come out so in every run, and their most frequent message.
-fn in_every_run<'a>(
-    target: &'a [Report],
-    message: impl Fn(&'a TestResult) -> Option<&'a str>,
-) -> Option<(Named, String)> {
-    let (first, others) = target.split_first()?;
-    let in_others = |name: &str| {
-        let mut results = others.iter().map(|report| report.tests.get(name));
-        results.all(|test| test.is_some_and(|test| message(test).is_some()))
-    };
-    let tests = first.tests.iter();
-    let tests = tests.filter_map(|(name, test)| Some((name.as_str(), message(test)?)));
-    let tests: Vec<_> = tests.filter(|(name, _)| in_others(name)).collect();
-    let named = Named::from_names(tests.iter().map(|(name, _)| *name))?;
-    let most = counted(tests.iter().map(|(_, message)| *message))
-        .into_iter()
-        .next();
-    Some((named, most.map_or_else(String::new, |(message, _)| message)))
-}
-
-/// The line of pytest's message that says what went wrong.
-fn error_line(message: &str) -> &str {
-    let lines = || {
-        message
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-    };
-    let marked = lines().find_map(|line| line.strip_prefix("E "));
-    shortened(marked.or_else(|| lines().next_back()).unwrap_or("").trim())
-}
-
-fn shortened(line: &str) -> &str {
-    let end = line.char_indices().nth(MAX_ERROR_CHARS);
-    end.map_or(line, |(at, _)| &line[..at])
-}
-
 fn gap(tests: &TestList, base: &Report) -> u32 {
     let passing: BTreeSet<&str> = base.passing().collect();
     let ids = tests.node_ids().iter();
@@ -537,7 +225,7 @@ fn gap(tests: &TestList, base: &Report) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swe_ci_core::report::TestResult;
+    use swe_ci_core::report::{Outcome, TestResult};
 
     #[test]
     fn skips_that_name_what_is_missing() {
