@@ -287,7 +287,7 @@ async fn a_test_that_takes_too_long_fails_alone() {
         slow && test.message.contains("it took longer than 2 s")
     });
     assert_eq!(failed.count(), 5, "{report:?}");
-    assert_eq!(report.tests.len(), 7);
+    assert_eq!(report.tests.len(), 8);
 }
 
 const SLOW_TESTS: &str = r#"
@@ -332,6 +332,23 @@ def test_with_an_alarm_of_its_own():
     with pytest.raises(Rang):
         time.sleep(5)
     signal.signal(signal.SIGALRM, before)
+
+@pytest.fixture
+def rings():
+    class Rang(Exception):
+        pass
+    def ring(number, frame):
+        raise Rang
+    before = signal.signal(signal.SIGALRM, ring)
+    yield Rang
+    signal.signal(signal.SIGALRM, before)
+
+def test_with_a_handler_from_a_fixture(rings):
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    with pytest.raises(rings):
+        time.sleep(5)
+    # No other clock runs on.
+    time.sleep(2.5)
 
 def test_fast():
     pass
