@@ -5,9 +5,9 @@ use super::requirement::normalized;
 use super::{Reading, Unparsed};
 use crate::setup_py::{self, Computed, Names, string};
 
-/// What the project needs when it is used.
+/// Lists of requirements that the project needs when it is used.
 const RUNTIME: [&str; 2] = ["install_requires", "python_requires"];
-/// What it needs for tests, builds and more.
+/// Lists that only tests, builds and developers need.
 const OTHER: [&str; 3] = ["tests_require", "setup_requires", "extras_require"];
 
 /// The requirements. If the program computes a list, the text without the lines

@@ -68,8 +68,9 @@ def _name_of(distribution):
 
 
 class _Requirements:
-    """Which distributions cannot be imported without the code: the project is a
-    requirement of theirs, or of one of theirs."""
+    """Tells which distributions cannot be imported without the code: the project
+    is a requirement of theirs, or of one of theirs. pytest is there already, with
+    whatever it needs."""
 
     def __init__(self, distributions, own):
         distributions = list(distributions)
@@ -80,7 +81,8 @@ class _Requirements:
     @staticmethod
     def is_own(distribution, own):
         modules = distribution.read_text("top_level.txt") or _name_of(distribution).replace("-", "_")
-        return any(module in own for module in modules.split())
+        # Some bring a module `tests` beside their own.
+        return all(module in own for module in modules.split())
 
     @staticmethod
     def required_by(distribution):
@@ -89,14 +91,15 @@ class _Requirements:
         return [re.sub("[-_.]+", "-", name[0]).lower() for name in names if name]
 
     def need_the_code(self, distribution):
-        seen, pending = set(), [_name_of(distribution)]
+        seen, pending = {"pytest"}, [_name_of(distribution)]
         while pending:
             name = pending.pop()
+            if name in seen:
+                continue
             if self.need.get(name):
                 return True
-            if name not in seen:
-                seen.add(name)
-                pending += self.of.get(name, ())
+            seen.add(name)
+            pending += self.of.get(name, ())
         return False
 
 

@@ -1,6 +1,6 @@
-//! What a project's automation installs beside its declared requirements. It may
-//! be for other jobs than the tests, so it is only tried when tests fail or are
-//! skipped without it.
+//! A project's automation installs more than the project declares. That may be
+//! for other jobs than the tests, so curation tries it only when tests fail or are
+//! skipped.
 
 use std::collections::BTreeSet;
 
@@ -84,8 +84,8 @@ fn is_debian_name(word: &str) -> bool {
         && word.chars().all(part)
 }
 
-/// What single environments of tox install: requirements with a condition before
-/// them, such as `rich: rich`, and those of other sections that run pytest.
+/// The requirements that tox has in single environments: those with a condition
+/// before them, such as `rich: rich`, and those of other sections that run pytest.
 fn of_tox(text: &str) -> Vec<String> {
     let entries = entries(text);
     let runs_pytest = |section: &str| {

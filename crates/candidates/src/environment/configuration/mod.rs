@@ -11,7 +11,7 @@
 //! 5. all other extras except those for documentation and the like: tests of
 //!    optional features need their dependencies.
 //!
-//! What automation installs beyond that is a hint ([`Hints`]).
+//! [`Hints`] are what the project's automation installs beyond that.
 
 mod hints;
 mod plugins;

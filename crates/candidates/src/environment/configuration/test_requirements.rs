@@ -30,9 +30,8 @@ pub(super) fn choose(files: &Files, lists: &RequirementLists, read: &mut Configu
         // An extra that `setup.py` computes is known by its name alone. Pip only
         // warns where there is none.
         if !read.has_test_dependencies() {
-            let is_plain = |name: &&String| is_plain_name(name);
-            let names = lists.tox_extras.iter().filter(is_plain);
-            read.extras_for_tests.extend(names.cloned());
+            read.extras_for_tests
+                .extend(lists.tox_extras.iter().cloned());
         }
     }
     if read.has_test_dependencies() {
@@ -92,11 +91,6 @@ impl Configuration {
         };
         self.test_requirements.extend(specs.iter().map(requirement));
     }
-}
-
-fn is_plain_name(name: &str) -> bool {
-    name.chars()
-        .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
 fn select_named(lists: &RequirementLists, names: &[&str], read: &mut Configuration) {

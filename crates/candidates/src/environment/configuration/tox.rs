@@ -50,7 +50,7 @@ pub(super) fn read(
                 let names = names.map(|name| name.trim().to_owned());
                 lists
                     .tox_extras
-                    .extend(names.filter(|name| !name.is_empty()));
+                    .extend(names.filter(|name| !name.is_empty() && !name.contains('{')));
             }
             "setenv" | "set_env" => {
                 for line in lines.filter(|line| is_for_all(line)) {
