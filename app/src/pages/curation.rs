@@ -57,7 +57,7 @@ fn Curation(detail: CurationDetail, form: Form) -> impl IntoView {
         CurationState::Finished => Either::Left("Its split can be run."),
     };
     let in_review = summary.state == CurationState::InReview;
-    let poll = (!summary.state.is_over() && !in_review).then(|| view! { <Poll seconds=SECONDS/> });
+    let poll = (!summary.state.rests()).then(|| view! { <Poll seconds=SECONDS/> });
     let done = (summary.state == CurationState::Finished).then(|| {
         let href = dataset_href(&split);
         view! { <p><a class="button" href=href>"The split"</a></p> }

@@ -49,7 +49,7 @@ pub struct Curator<'a> {
     pub stop: &'a CancellationToken,
 }
 
-/// What the last stage came to: numbers of tasks.
+/// The result of the last stage, with its number of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selected {
     ForReview(usize),

@@ -1,7 +1,7 @@
 //! Builds an image in which a candidate's tests run, from the target's files:
 //! build, try, repair and build again (the paper, section 3.1, step 3).
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,6 @@ use swe_ci_candidates::environment::diagnosis::{
 use swe_ci_candidates::environment::distribution::{Finder, Provider};
 use swe_ci_candidates::environment::python::{self, BaseImages};
 use swe_ci_candidates::environment::recipe::{CODE, Recipe};
-use swe_ci_candidates::environment::repair::Repair;
 use swe_ci_core::outcomes::TestList;
 use swe_ci_core::report::{Outcome, Report};
 use swe_ci_core::run::Limits;
@@ -27,6 +26,7 @@ use swe_ci_sandbox::images::{BuildNetwork, ImageBuild, Images};
 use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox};
 use swe_ci_views::curation::{BuildAttempt, Fate};
 
+use crate::next_recipe::NextRecipe;
 use crate::unavailable;
 
 /// The most output of a build or a suite that is analysed.
@@ -105,10 +105,9 @@ impl Builder<'_> {
         let base_image = self.images.pull_missing(&recipe.base_image).await;
         base_image.map_err(unavailable)?;
         let own = own_modules(target.paths());
-        let mut repair = Repair::new(self.repairs);
+        let mut next = NextRecipe::new(self.repairs, &configuration.hints);
         let mut attempts: Vec<BuildAttempt> = Vec::new();
         let mut best: Option<(String, u32)> = None;
-        let mut hinted: Option<VecDeque<(Recipe, String)>> = None;
         let mut change = String::new();
         let submodules = submodules(target);
         let (mut cause, mut detail) = ("", String::new());
@@ -131,7 +130,7 @@ impl Builder<'_> {
             let findings = diagnose(&tried.output, &own);
             let lacks_submodule = submodules.iter().any(|path| tried.output.contains(path));
             // What a hint breaks is no cause.
-            if hinted.is_none() {
+            if !next.is_hinting() {
                 cause = match stage.cause(&findings) {
                     _ if lacks_submodule => "a git submodule that its repository does not hold",
                     cause => cause,
@@ -142,22 +141,11 @@ impl Builder<'_> {
                 break;
             }
             let providers = self.providers(&missing_modules(&findings), time).await?;
-            let repaired = match tried.runs.is_some() && findings.is_empty() {
-                true => None,
-                false => repair.next(&recipe, &findings, &providers),
-            };
-            if let Some(next) = repaired.filter(|_| hinted.is_none()) {
-                recipe = next;
-                let repaired = repair.attempts.last();
-                change = repaired.map_or_else(String::new, |attempt| attempt.reasons.join("; "));
-                continue;
+            let runs = tried.runs.is_some();
+            match next.after(&recipe, runs, &findings, &providers) {
+                Some(found) => (recipe, change) = found,
+                None => break,
             }
-            // Last comes what the project's automation installs.
-            let hinted = hinted.get_or_insert_with(|| recipe.hinted(&configuration.hints).into());
-            let Some((next, why)) = hinted.pop_front() else {
-                break;
-            };
-            (recipe, change) = (next, why);
         }
         // The name keeps an image from those who tidy up; the last attempt has it.
         let named = match &best {

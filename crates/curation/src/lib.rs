@@ -1,7 +1,8 @@
 //! Curation: tasks from git histories (the paper, section 3.1).
 //!
 //! [`Plan`] is the request; [`Curations`] carries out those that are queued, one
-//! at a time: `origin` fetches repositories, `environment` builds images,
+//! at a time: `origin` fetches repositories, `environment` builds images
+//! (`next_recipe` says which one to try),
 //! `curator` takes a curation through its stages, `ranking` selects, `quality` tries
 //! what a person should know, `similarity` compares with other splits, and `split`
 //! writes the result.
@@ -10,6 +11,7 @@ mod curator;
 mod environment;
 mod examination;
 mod fetch_failure;
+mod next_recipe;
 mod origin;
 mod plan;
 mod quality;

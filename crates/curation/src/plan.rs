@@ -17,6 +17,8 @@ pub const EXAMPLE_PLAN: &str = include_str!("example.toml");
 
 const MAX_PLAN: usize = 1 << 20;
 const MAX_SOURCES: usize = 10_000;
+/// A curation's page shows so many candidates.
+const MOST_IN_REVIEW: usize = 500;
 
 /// A plan; `docs/curation.md` describes every field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -239,6 +241,11 @@ impl Plan {
         ];
         let above = most.into_iter().filter(|(_, value, most)| value > most);
         problems.extend(above.map(|(name, _, most)| format!("{name}: it must be {most} or less")));
+        if filter.review && filter.most > MOST_IN_REVIEW {
+            problems.push(format!(
+                "filter.most: with `review`, it must be {MOST_IN_REVIEW} or less; its page shows no more"
+            ));
+        }
         if filter.conditions.contains(&Condition::Order) {
             problems.push(
                 "filter.conditions: `order` does not belong here; `shuffles` says how often".into(),
@@ -368,6 +375,16 @@ mod tests {
         check(
             &with("package='a'\n[filter]\nmost=0"),
             "filter.most: it must be 1",
+        );
+        let filter = |rest: &str| with(&format!("package='a'\n[filter]\n{rest}"));
+        check(
+            &filter("review=true\nmost=501"),
+            "with `review`, it must be 500",
+        );
+        check(&filter("conditions=['order']"), "`shuffles` says how often");
+        check(
+            &filter("max_test_seconds=3601"),
+            "max_test_seconds: it must be 3600 or less",
         );
     }
 

@@ -2,7 +2,6 @@
 //! and its suite without code, in other orders, without a home folder and on
 //! another day, and similar tasks elsewhere. (No suite has a network, ever.)
 
-use anyhow::Context;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::Result;
 use swe_ci_sandbox::images::ImageBuild;
@@ -114,15 +113,9 @@ impl Curator<'_> {
             apart: true,
         };
         let mut last = String::new();
-        let made = self.curations.images.make(spec, |line| {
-            if !line.trim().is_empty() {
-                line.clone_into(&mut last);
-            }
-        });
-        let made = made.await.context("a condition could not be set up");
-        let problem = made.map_err(unavailable)?.err();
-        Ok(problem.map_or(Ok(()), |problem| {
-            Err(format!("it could not be set up: {problem} {last}"))
-        }))
+        let images = self.curations.images;
+        let made = images.make(spec, |line| line.clone_into(&mut last)).await;
+        let made = made.map_err(unavailable)?.map(|_| ());
+        Ok(made.map_err(|problem| format!("it could not be set up: {problem} {last}")))
     }
 }

@@ -47,10 +47,7 @@ impl Curations<'_> {
         let mut reported = false;
         loop {
             let row = self.store.curation(id).await?;
-            if row.state == CurationState::InReview {
-                return Ok(row.state);
-            }
-            if row.state.is_over() {
+            if row.state.rests() {
                 if let Some(_held) = self.curation_lock()? {
                     self.remove_abandoned().await?;
                 }

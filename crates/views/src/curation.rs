@@ -58,6 +58,11 @@ impl CurationState {
         !matches!(self, Self::Queued | Self::Running | Self::InReview)
     }
 
+    /// Whether no process has anything to do for it: it is over or in review.
+    pub fn rests(&self) -> bool {
+        self.is_over() || *self == Self::InReview
+    }
+
     pub fn name(&self) -> &'static str {
         match self {
             Self::Queued => "queued",

@@ -164,7 +164,7 @@ impl Engine {
         let mut reported = false;
         while !stop.is_cancelled() && !self.take_lease(CURATIONS, &holder).await? {
             let state = self.store.curation(id).await?.state;
-            if state.is_over() || state == CurationState::InReview {
+            if state.rests() {
                 return Ok(state);
             }
             if !reported {

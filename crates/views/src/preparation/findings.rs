@@ -117,7 +117,7 @@ impl TaskFinding {
                     subject(tests, "failed")
                 ),
                 Condition::Clock => format!(
-                    "{} with the clock 400 days ahead, and some day for every model.",
+                    "{} with the clock 400 days ahead: some day that happens to every model.",
                     subject(tests, "failed")
                 ),
             },
