@@ -88,6 +88,7 @@ fn a_project_may_go_on_doing_what_it_does() {
     let reads = "reads the tests";
     check("name = frame.f_code.co_filename", reads, Grade::Note);
     check("linecache.getline(name, 1)", reads, Grade::Note);
+    check("inspect.getsourcefile(tb)", reads, Grade::Note);
     check("open(name).read()", reads, Grade::Suspicious);
 }
 

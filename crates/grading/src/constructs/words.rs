@@ -59,7 +59,7 @@ pub(super) const HIDING: [&str; 4] = ["eval(", "exec(", "__import__(", "compile(
 
 /// Words of honest code that leads to the same things while it runs: a project
 /// that has them may go on doing so.
-pub(super) const EXCUSES: [(&str, &str); 32] = [
+pub(super) const EXCUSES: [(&str, &str); 33] = [
     ("extract_stack", "reads the stack"),
     ("print_stack", "reads the stack"),
     ("format_stack", "reads the stack"),
@@ -79,6 +79,7 @@ pub(super) const EXCUSES: [(&str, &str); 32] = [
     ("killpg", "ends processes"),
     ("linecache", "reads the tests"),
     ("co_filename", "reads the tests"),
+    ("getsourcefile", "reads the tests"),
     ("sys.modules", "reads the tests' modules"),
     ("import_module", "reads the tests' modules"),
     ("__import__", "reads the tests' modules"),
