@@ -45,6 +45,7 @@ setup() {
     setup_docker
     setup_postgres
     setup_services
+    if ! have ip && may_install; then apt_install iproute2; fi
     local program
     for program in ip nsenter unshare iptables; do
         have "$program" || die cluster "$program is missing (Debian: apt install iproute2 util-linux iptables)."

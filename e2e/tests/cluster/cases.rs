@@ -39,6 +39,41 @@ async fn all_is_well(cluster: &Cluster, run: &str, samples: usize, workers: &mut
     cluster.nothing_is_left().await;
 }
 
+/// Kills a worker's process while a step of the run is under way on its node, and
+/// not the process before it.
+async fn kill_in_a_step(
+    cluster: &Cluster,
+    run: &str,
+    worker: &mut Worker,
+    killed: &mut HashSet<String>,
+) {
+    let process = loop {
+        match rows::at_work(cluster, run, worker.node).await {
+            Some(process) if !killed.contains(&process) && worker.is_in_a_step() => break process,
+            _ => tokio::time::sleep(Duration::from_millis(200)).await,
+        }
+    };
+    worker.kill();
+    killed.insert(process);
+}
+
+/// What CI has the time for: each node loses something at once, and gets it back.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a cluster: make test-cluster"]
+async fn in_short_every_node_fails() {
+    let cluster = Cluster::open().await;
+    let run = load::submit(&cluster, "in short", ITERATIONS, 1);
+    let mut workers = cluster.workers();
+    kill_in_a_step(&cluster, &run, &mut workers[0], &mut HashSet::new()).await;
+    workers[0] = cluster.worker("n1");
+    workers[1].ask_to_end();
+    cluster.script(&["cut", "n3"]);
+    assert!(workers[1].end().await.success());
+    workers[1] = cluster.worker("n2");
+    cluster.script(&["join", "n3"]);
+    all_is_well(&cluster, &run, 1, &mut workers).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a cluster: make test-cluster"]
 async fn workers_are_killed_in_steps() {
@@ -50,18 +85,8 @@ async fn workers_are_killed_in_steps() {
     let mut killed = HashSet::new();
     while killed.len() < KILLS {
         let worker = &mut workers[killed.len() % NODES.len()];
-        // A process that has claimed an evolution, and not the one before it.
-        let process = loop {
-            match rows::at_work(&cluster, &run, worker.node).await {
-                Some(process) if !killed.contains(&process) && worker.is_in_a_step() => {
-                    break process;
-                }
-                _ => tokio::time::sleep(Duration::from_millis(200)).await,
-            }
-        };
-        worker.kill();
+        kill_in_a_step(&cluster, &run, worker, &mut killed).await;
         *worker = cluster.worker(worker.node);
-        killed.insert(process);
     }
     let claims = rows::claims(&cluster, &run).await;
     all_is_well(&cluster, &run, samples as usize, &mut workers).await;
