@@ -8,6 +8,7 @@ mod background;
 mod cards;
 mod connections;
 mod demo;
+mod etags;
 mod feeds;
 mod idle_timeout;
 mod open_files;
@@ -19,7 +20,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::Method;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use swe_ci_engine::{Error, Result};
 use swe_ci_views::account::Actor;
@@ -58,6 +59,7 @@ pub fn router(mut app: App) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(file_or_not_found)
         .layer(from_fn_with_state(page_cache, page_cache::serve_cached))
+        .layer(from_fn(etags::tag))
         .with_state(app.clone());
     requests::layers(auth::layers(router, &app))
 }

@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{
     ACCEPT_ENCODING, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, VARY,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
@@ -21,6 +21,7 @@ use sha2::{Digest, Sha256};
 use swe_ci_engine::Engine;
 use swe_ci_views::account::Actor;
 
+use super::etags::is_known;
 use crate::extract::actor;
 use crate::headers;
 use crate::problem::Problem;
@@ -234,9 +235,10 @@ impl CachedResponse {
             _ => (None, &self.plain),
         };
         let etag = format!("\"{}.{}\"", self.digest, encoding.unwrap_or("plain"));
-        let known = request_headers.get(IF_NONE_MATCH);
-        let known = known.and_then(|tags| tags.to_str().ok());
-        let unchanged = known.is_some_and(|tags| tags.split(',').any(|tag| tag.trim() == etag));
+        let etag = HeaderValue::from_str(&etag).ok();
+        let unchanged = etag
+            .as_ref()
+            .is_some_and(|etag| is_known(request_headers, etag));
         let mut response = match unchanged {
             true => StatusCode::NOT_MODIFIED.into_response(),
             false => Response::new(Body::from(body.clone())),
@@ -247,7 +249,7 @@ impl CachedResponse {
             None => "cookie, authorization",
         };
         headers.insert(VARY, HeaderValue::from_static(vary));
-        if let Ok(etag) = HeaderValue::from_str(&etag) {
+        if let Some(etag) = etag {
             headers.insert(ETAG, etag);
         }
         if let Some(policy) = &self.policy {

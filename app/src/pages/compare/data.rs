@@ -2,7 +2,7 @@
 
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::requirement::Mode;
-use swe_ci_views::leaderboard::{Board, Row, Versus};
+use swe_ci_views::leaderboard::{Board, GateReport, GateRules, Row, Versus};
 use swe_ci_views::trajectories::FailedSteps;
 use swe_ci_views::view::SplitSummary;
 
@@ -71,6 +71,8 @@ pub enum Found {
         versus: Box<Versus>,
         /// Of each run.
         failures: Vec<FailedSteps>,
+        /// Of each run but the baseline, if there is one.
+        gates: Vec<GateReport>,
     },
     Choosing {
         choice: Comparable,
@@ -98,8 +100,21 @@ pub(super) async fn find(query: CompareQuery) -> Result<Found, AppError> {
             for run in &versus.runs {
                 failures.push(engine.failed_steps(&run.run_id).await?);
             }
+            let mut gates = Vec::new();
+            if let Some(baseline) = &query.baseline {
+                let others = versus.runs.iter().filter(|run| run.run_id != *baseline);
+                for run in others {
+                    let rules = GateRules::default();
+                    let gate = engine.gate(baseline, &run.run_id, rules, gamma, convention);
+                    gates.push(gate.await?);
+                }
+            }
             let versus = Box::new(versus);
-            Ok(Found::Compared { versus, failures })
+            Ok(Found::Compared {
+                versus,
+                failures,
+                gates,
+            })
         }
         // After a request for something unknown, the reader can choose from the
         // existing runs.

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_views::leaderboard::Versus;
+use swe_ci_views::leaderboard::{GateReport, Versus};
 use swe_ci_views::trajectories::FailedSteps;
 
 use self::choose::Choose;
@@ -25,7 +25,7 @@ use self::data::{Found, find};
 use self::failures::Failures;
 use self::months::MonthsOfRuns;
 use self::names::Name;
-use self::pairs::{Pairs, verdict};
+use self::pairs::{Pairs, pairs_of, verdict};
 use self::query::CompareQuery;
 use self::run_columns::Heads;
 use self::samples::SamplesOfRuns;
@@ -45,9 +45,11 @@ pub fn ComparePage() -> impl IntoView {
     let needed = Memo::new(move |_| query.get().all_pairs());
     let resource = fetched(move || needed.get(), find);
     loaded(resource, move |found| match found {
-        Found::Compared { versus, failures } => {
-            Either::Left(view! { <InPlace/><SideBySide versus=*versus failures query/> })
-        }
+        Found::Compared {
+            versus,
+            failures,
+            gates,
+        } => Either::Left(view! { <InPlace/><SideBySide versus=*versus failures gates query/> }),
         Found::Choosing {
             choice,
             ticked,
@@ -60,6 +62,7 @@ pub fn ComparePage() -> impl IntoView {
 fn SideBySide(
     versus: Versus,
     failures: Vec<FailedSteps>,
+    gates: Vec<GateReport>,
     #[prop(into)] query: Signal<CompareQuery>,
 ) -> impl IntoView {
     let names = Name::all(&versus.runs);
@@ -68,11 +71,13 @@ fn SideBySide(
     let basis = basis(&versus);
     let course = versus.task.clone();
     let course = course.map(|task| view! { <CourseOfTask task names=names.clone()/> });
-    let (pairs, tasks) = (versus.pairs.clone(), versus.tasks.clone());
+    let baseline = query.with_untracked(CompareQuery::baseline_index);
+    let pairs = pairs_of(&versus, baseline);
+    let tasks = versus.tasks.clone();
     let (style, samples) = (versus.style.clone(), versus.samples.clone());
     let intervals = versus.style_intervals.clone();
     let months = versus.months.clone();
-    let answer = verdict(&pairs, &names);
+    let answer = verdict(&pairs, &names, baseline);
     let modes: BTreeSet<&str> = versus.runs.iter().map(|row| row.mode.name()).collect();
     let modes = (modes.len() > 1).then(|| {
         view! {
@@ -95,8 +100,8 @@ fn SideBySide(
         </PageTop>
         {modes}
         <How query split=versus.split.clone()/>
-        <Pairs pairs names=names.clone() query/>
-        <Heads versus names=names.clone()/>
+        <Pairs pairs gates names=names.clone() query/>
+        <Heads versus names=names.clone() query/>
         <Style style intervals names=names.clone()/>
         <SamplesOfRuns samples names=names.clone()/>
         <Failures failures names=names.clone()/>

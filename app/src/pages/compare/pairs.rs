@@ -1,7 +1,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::uncertainty::{Comparison, Interval};
-use swe_ci_views::leaderboard::{Pair, in_words, probability};
+use swe_ci_views::leaderboard::{GateReport, Pair, Versus, in_words, probability};
 
 use super::names::{Letter, Name};
 use super::query::CompareQuery;
@@ -9,11 +9,13 @@ use crate::components::{Choice, Choices, Tag, Term, Tone};
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::plan_words::plan_in_words;
+use crate::query::Query;
 
 /// The difference of each pair on one scale: a forest plot.
 #[component]
 pub(super) fn Pairs(
     pairs: Vec<Pair>,
+    gates: Vec<GateReport>,
     names: Vec<Name>,
     #[prop(into)] query: Signal<CompareQuery>,
 ) -> impl IntoView {
@@ -24,6 +26,7 @@ pub(super) fn Pairs(
     let choices = choices(all, apart, query);
     let pairs = StoredValue::new(pairs);
     let names = StoredValue::new(names);
+    let gates = StoredValue::new(gates);
     let list = move || {
         let wanted = |pair: &&Pair| !(only.get() && pair.comparison.is_tie());
         let shown: Vec<Pair> = pairs.with_value(|p| p.iter().filter(wanted).cloned().collect());
@@ -33,8 +36,9 @@ pub(super) fn Pairs(
             });
         }
         let most = scale(&shown);
-        let item =
-            |pair: Pair| names.with_value(|n| view! { <PairItem pair names=n.clone() most/> });
+        let item = |pair: Pair| {
+            names.with_value(|n| view! { <PairItem pair names=n.clone() gates most/> })
+        };
         let end = format::decimals(most, 1);
         Either::Right(view! {
             <p class="forest-axis" aria-hidden="true">
@@ -87,7 +91,12 @@ fn choices(all: usize, apart: usize, query: Signal<CompareQuery>) -> Vec<Choice>
 
 /// A row of the forest plot.
 #[component]
-fn PairItem(pair: Pair, names: Vec<Name>, most: f64) -> impl IntoView {
+fn PairItem(
+    pair: Pair,
+    names: Vec<Name>,
+    gates: StoredValue<Vec<GateReport>>,
+    most: f64,
+) -> impl IntoView {
     let name = |at: u32| names.get(at as usize).cloned();
     let (Some(first), Some(second)) = (name(pair.first), name(pair.second)) else {
         return Either::Left(());
@@ -96,6 +105,10 @@ fn PairItem(pair: Pair, names: Vec<Name>, most: f64) -> impl IntoView {
     let plan = pair
         .plan
         .map(|plan| view! { <p class="quiet pair-plan">{plan_in_words(&plan)}</p> });
+    let gate = gates.with_value(|gates| {
+        let of_run = |gate: &&GateReport| gate.candidate.run_id == first.run_id;
+        gates.iter().find(of_run).map(gate_words)
+    });
     let (text, tone) = standing(&comparison);
     let tasks = |n| format::count(n, "task");
     Either::Right(view! {
@@ -121,8 +134,21 @@ fn PairItem(pair: Pair, names: Vec<Name>, most: f64) -> impl IntoView {
                 </p>
             </div>
             {plan}
+            {gate}
         </li>
     })
+}
+
+/// "Gate: open. …" with the default rules, and where it can be had with others.
+fn gate_words(gate: &GateReport) -> impl IntoView + use<> {
+    let mut query = Query::default();
+    query.add("baseline", Some(&*gate.baseline.run_id));
+    query.add("candidate", Some(&*gate.candidate.run_id));
+    query.add_gamma(gate.gamma);
+    query.add_convention(gate.convention);
+    let href = query.at("/api/v1/gate.md");
+    let words = format!("Gate: {}. {} ", gate.decision.name(), gate.reason);
+    view! { <p class="quiet pair-plan">{words}<a href=href>"The gate in full"</a></p> }
 }
 
 /// "+0.19 [0.19, 0.20], p = 0.012": the first run's score minus the second's.
@@ -173,9 +199,19 @@ fn scale(pairs: &[Pair]) -> f64 {
     (most * 10.0).ceil() / 10.0
 }
 
+/// Every pair, or those with the baseline, each of another run against it.
+pub(super) fn pairs_of(versus: &Versus, baseline: Option<usize>) -> Vec<Pair> {
+    let Some(baseline) = baseline else {
+        return versus.pairs.clone();
+    };
+    let baseline = u32::try_from(baseline).unwrap_or(u32::MAX);
+    let pairs = versus.pairs.iter();
+    pairs.filter_map(|pair| pair.against(baseline)).collect()
+}
+
 /// The answer in a sentence: of two runs, how far one is ahead; of more, which
-/// is ahead of all others.
-pub(super) fn verdict(pairs: &[Pair], names: &[Name]) -> String {
+/// is ahead of all others, or how many are ahead of the baseline.
+pub(super) fn verdict(pairs: &[Pair], names: &[Name], baseline: Option<usize>) -> String {
     let name = |at: u32| {
         names
             .get(at as usize)
@@ -190,6 +226,17 @@ pub(super) fn verdict(pairs: &[Pair], names: &[Name]) -> String {
         .iter()
         .filter(|pair| !pair.comparison.is_tie())
         .collect();
+    if let Some(baseline) = baseline.and_then(|at| names.get(at)) {
+        let ahead = decided.iter().filter(|it| it.comparison.difference > 0.0);
+        let ahead = ahead.count();
+        return format!(
+            "Of {}, {} significantly ahead of the baseline {}, and {} behind it.",
+            format::count(pairs.len(), "run"),
+            are(ahead),
+            baseline.in_words(),
+            are(decided.len() - ahead)
+        );
+    }
     let wins = |run: u32| {
         let won = |pair: &&&Pair| match pair.comparison.difference > 0.0 {
             true => pair.first == run,
@@ -209,6 +256,11 @@ pub(super) fn verdict(pairs: &[Pair], names: &[Name]) -> String {
             format::count(pairs.len(), "pair")
         ),
     }
+}
+
+fn are(count: usize) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("{count} {verb}")
 }
 
 /// Whether the data tells two runs apart: on the leaderboard, neighbours that it
@@ -278,7 +330,7 @@ mod tests {
                 pair(0, 2, ac.0, ac.1),
                 pair(1, 2, bc.0, bc.1),
             ];
-            assert_eq!(verdict(&pairs, &names), expect);
+            assert_eq!(verdict(&pairs, &names, None), expect);
         };
         check(
             [(0.3, 0.01), (0.4, 0.01), (0.0, 0.8)],
@@ -294,10 +346,20 @@ mod tests {
             "No run is significantly ahead of all others; 1 of 3 pairs differ significantly.",
         );
         check([(0.0, 0.9); 3], "No run is significantly ahead of another.");
-        let two = verdict(&[pair(0, 1, 0.3, 0.01)], &names[..2]);
+        let two = verdict(&[pair(0, 1, 0.3, 0.01)], &names[..2], None);
         assert!(
             two.starts_with("a is ahead of b by 0.30 [0.20,\u{a0}0.40]"),
             "{two}"
+        );
+    }
+
+    #[test]
+    fn how_many_are_ahead_of_the_baseline() {
+        let names = names(&["a", "b", "c"]);
+        let pairs = [pair(1, 0, 0.3, 0.01), pair(2, 0, -0.1, 0.4)];
+        assert_eq!(
+            verdict(&pairs, &names, Some(0)),
+            "Of 2 runs, 1 is significantly ahead of the baseline a, and 0 are behind it."
         );
     }
 

@@ -11,6 +11,8 @@ const SIGNIFICANT: &str = "significant";
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CompareQuery {
     pub runs: Vec<String>,
+    /// The one of the runs that all others are compared with.
+    pub baseline: Option<String>,
     /// A run to preselect, when no runs are given.
     pub with: Option<String>,
     /// The split to choose runs from, when no runs are given.
@@ -30,8 +32,10 @@ impl CompareQuery {
         let runs = query.get_all("runs").unwrap_or_default();
         let ids = runs.iter().flat_map(|ids| ids.split(','));
         let ids = ids.map(str::trim).filter(|id| !id.is_empty());
+        let runs: Vec<String> = ids.map(str::to_owned).collect();
         Self {
-            runs: ids.map(str::to_owned).collect(),
+            baseline: named(query, "baseline").filter(|id| runs.contains(id)),
+            runs,
             with: named(query, "with"),
             split: named(query, "split"),
             gamma: gamma_of(query),
@@ -57,8 +61,20 @@ impl CompareQuery {
 
     pub(super) fn href(&self) -> String {
         let mut query = self.counting();
+        query.add("baseline", self.baseline.as_deref());
         query.add("only", self.only_significant.then_some(SIGNIFICANT));
         format!("/compare{}", query.0)
+    }
+
+    /// The same against this run, or pair by pair.
+    pub(super) fn against(self, baseline: Option<String>) -> Self {
+        Self { baseline, ..self }
+    }
+
+    /// The index of the baseline among the runs.
+    pub(super) fn baseline_index(&self) -> Option<usize> {
+        let baseline = self.baseline.as_ref()?;
+        self.runs.iter().position(|id| id == baseline)
     }
 
     /// The same comparison in the API.
@@ -73,6 +89,7 @@ impl CompareQuery {
             fields.push(("convention", self.convention.name().to_owned()));
         }
         fields.extend(self.task.clone().map(|task| ("task", task)));
+        fields.extend(self.baseline.clone().map(|id| ("baseline", id)));
         fields.extend(self.unseen.then(|| ("seen", EXCLUDE.to_owned())));
         if self.only_significant {
             fields.push(("only", SIGNIFICANT.to_owned()));
@@ -127,12 +144,23 @@ mod tests {
             ("task", "t"),
             ("seen", "exclude"),
             ("only", "significant"),
+            ("baseline", "ä"),
         ]);
         let address = "?runs=a,%C3%A4&gamma=1.20&convention=reference&task=t&seen=exclude";
-        assert_eq!(all.href(), format!("/compare{address}&only=significant"));
+        assert_eq!(
+            all.href(),
+            format!("/compare{address}&baseline=%C3%A4&only=significant")
+        );
         assert_eq!(all.api("compare"), format!("/api/v1/compare{address}"));
-        assert_eq!(all.but_gamma().len(), 5);
-        let plain = parsed(&[("runs", "a,b"), ("gamma", "x"), ("only", "x")]);
+        assert_eq!(all.but_gamma().len(), 6);
+        assert_eq!(all.baseline_index(), Some(1));
+        assert!(!all.against(None).href().contains("baseline"));
+        let plain = parsed(&[
+            ("runs", "a,b"),
+            ("gamma", "x"),
+            ("only", "x"),
+            ("baseline", "c"),
+        ]);
         assert_eq!(plain.href(), "/compare?runs=a,b");
         assert_eq!(plain.but_gamma(), [("runs", "a,b".to_owned())]);
     }

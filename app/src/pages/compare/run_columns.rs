@@ -5,7 +5,8 @@ use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::leaderboard::{Intervals, Rate, Row, Versus};
 
 use super::names::{Letter, Name};
-use crate::components::{MarkKey, PlainTable, ScoreBar, Term, floor_of, heading};
+use super::query::CompareQuery;
+use crate::components::{MarkKey, PlainTable, ScoreBar, Tag, Term, Tone, floor_of, heading};
 use crate::glossary::Word;
 use crate::pages::result_table::{KindTag, MarkTag, ModeTag, UnrankedTag};
 use crate::pages::routes::run_href;
@@ -162,10 +163,15 @@ fn about(number: f64) -> String {
 }
 
 #[component]
-pub(super) fn Heads(versus: Versus, names: Vec<Name>) -> impl IntoView {
+pub(super) fn Heads(
+    versus: Versus,
+    names: Vec<Name>,
+    query: Signal<CompareQuery>,
+) -> impl IntoView {
     let runs = &versus.runs;
     let columns = || names.iter().zip(runs);
-    let heads = columns().map(|(name, row)| view! { <Head name=name.clone() row=row.clone()/> });
+    let heads =
+        columns().map(|(name, row)| view! { <Head name=name.clone() row=row.clone() query/> });
     let heads = view! { <td></td>{heads.collect_view()} }.into_any();
     let lows = runs
         .iter()
@@ -217,7 +223,16 @@ fn task_words(row: &Row, left_out: u32) -> (String, String) {
 }
 
 #[component]
-fn Head(name: Name, row: Row) -> impl IntoView {
+fn Head(name: Name, row: Row, query: Signal<CompareQuery>) -> impl IntoView {
+    let query = query.get_untracked();
+    let is_baseline = query.baseline.as_ref() == Some(&row.run_id);
+    let other = (!is_baseline).then(|| row.run_id.clone());
+    let choose = if is_baseline {
+        "Compare all pairs"
+    } else {
+        "Set as baseline"
+    };
+    let href = query.against(other).href();
     view! {
         <th scope="col">
             <span class="versus-name">
@@ -225,7 +240,8 @@ fn Head(name: Name, row: Row) -> impl IntoView {
                 <a href=run_href(&row.run_id)>{row.model.clone()}</a>
             </span>
             <small>{labels::origin(&row.harness, &row.provider)}</small>
-            <span class="tags"><KindTag kind=row.kind/><ModeTag mode=row.mode/><MarkTag mark=row.mark/><UnrankedTag unranked=row.unranked/></span>
+            <span class="tags">{is_baseline.then(|| view! { <Tag text="baseline" tone=Tone::Accent/> })}<KindTag kind=row.kind/><ModeTag mode=row.mode/><MarkTag mark=row.mark/><UnrankedTag unranked=row.unranked/></span>
+            <small><a href=href>{choose}</a></small>
         </th>
     }
 }

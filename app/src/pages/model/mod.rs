@@ -1,5 +1,6 @@
 //! One model: all its runs, and its strengths.
 
+mod history;
 mod splits;
 mod strengths;
 mod trend;
@@ -11,6 +12,7 @@ use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{ModelDetail, ModelRun, Standing};
 
+use self::history::HistoriesOfModel;
 use self::splits::SplitsOfModel;
 use self::strengths::StrengthsOfModel;
 use self::trend::TrendOfModel;
@@ -99,6 +101,7 @@ fn ModelView(
         </section>
         {which}
         <Runs runs convention/>
+        <HistoriesOfModel histories=detail.histories runs convention=convention.get_untracked()/>
         <SplitsOfModel series=detail.splits convention/>
         <TrendOfModel runs convention=convention.get_untracked()/>
         <StrengthsOfModel strengths=detail.strengths convention/>

@@ -7,6 +7,7 @@
 //! output is fixed, and sums use one order.
 
 mod bound;
+mod change_points;
 mod paired;
 mod plan;
 mod ranked;
@@ -14,6 +15,7 @@ mod resample;
 mod spread;
 
 pub use bound::{BoundDecision, BoundTest, Look};
+pub use change_points::{ChangePoint, TaskHistory, change_points};
 pub use paired::{Comparison, Difference, compare, is_tie, is_tie_by};
 pub use plan::{DIFFERENCE, Design, PowerPlan, PowerRow};
 pub use ranked::RankedPoints;

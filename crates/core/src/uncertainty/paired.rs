@@ -12,7 +12,7 @@ use crate::metrics::SAME;
 const ALL_FLIPS: usize = 12;
 const RANDOM_FLIPS: u32 = 10_000;
 /// A p-value below it is unlikely to be chance.
-const SIGNIFICANT: f64 = 0.05;
+pub(super) const SIGNIFICANT: f64 = 0.05;
 
 /// The difference of two runs on one task, averaged over its samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,6 +46,22 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// The same, second run minus first.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        let interval = self.interval.map(|Interval { low, high }| Interval {
+            low: -high,
+            high: -low,
+        });
+        Self {
+            difference: -self.difference,
+            interval,
+            wins: self.losses,
+            losses: self.wins,
+            ..self
+        }
+    }
+
     /// Whether the permutation test finds a difference this large unlikely to
     /// be chance, at the usual 5 %.
     pub fn is_unlikely_chance(&self) -> bool {
@@ -187,6 +203,8 @@ mod tests {
         assert_eq!((agreed.wins, agreed.ties, agreed.losses), (3, 0, 0));
         // The interval leaves 0 out, and yet three repositories are too few.
         assert!(!agreed.interval.unwrap().spans_zero() && agreed.is_tie());
+        let reversed = agreed.reversed();
+        assert_eq!(compare_values(&[-0.1, -0.2, -0.3]), reversed);
         // No difference at all.
         let equal = compare_values(&[0.0, 0.0]);
         assert_eq!((equal.p_value, equal.ties), (1.0, 2));

@@ -235,7 +235,7 @@ impl Resamples {
 }
 
 /// A uniform draw from 0..n (n below 2³²; the bias is below n / 2³²).
-fn below(random: &mut Pcg32, n: usize) -> usize {
+pub(super) fn below(random: &mut Pcg32, n: usize) -> usize {
     ((u64::from(random.next_u32()) * n as u64) >> 32) as usize
 }
 

@@ -68,6 +68,23 @@ pub struct Pair {
     pub plan: Option<PowerPlan>,
 }
 
+impl Pair {
+    /// The same with `run` as the second, so that its comparison is of a run
+    /// against it; `None` for a pair of others.
+    pub fn against(&self, run: u32) -> Option<Self> {
+        match (self.first, self.second) {
+            (_, second) if second == run => Some(self.clone()),
+            (first, second) if first == run => Some(Self {
+                first: second,
+                second: first,
+                comparison: self.comparison.reversed(),
+                plan: self.plan.clone(),
+            }),
+            _ => None,
+        }
+    }
+}
+
 /// The evolutions of a task in each run, in the order of the runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TaskCourses {
@@ -335,6 +352,24 @@ mod tests {
             (1, 1, 1)
         );
         assert_eq!(comparison.repositories, 2);
+    }
+
+    #[test]
+    fn a_pair_against_a_run() {
+        let result = versus(&["a", "b", "c"]);
+        let check = |pair: usize, run: u32, expect: Option<(u32, f64)>| {
+            let against = result.pairs[pair].against(run);
+            let seen = against.map(|it| (it.first, it.second, it.comparison.difference));
+            assert_eq!(
+                seen,
+                expect.map(|(first, sign)| {
+                    (first, run, sign * result.pairs[pair].comparison.difference)
+                })
+            );
+        };
+        check(0, 1, Some((0, 1.0)));
+        check(0, 0, Some((1, -1.0)));
+        check(2, 0, None);
     }
 
     #[test]
