@@ -88,6 +88,7 @@ lint: lint-texts ## Check formatting, clippy (native and browser), shell scripts
 lint-texts: ## The part of lint that compiles nothing
 	cargo fmt --all --check
 	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run scripts/*.sh scripts/lib/*.sh deploy/*.sh deploy/gate/*.sh deploy/slurm/*.sbatch packaging/deb/p*; fi
+	@if command -v promtool >/dev/null; then promtool test rules deploy/prometheus/rules_test.yaml; fi
 	@if command -v cargo-deny >/dev/null; then cargo deny check bans licenses sources; fi
 
 fmt: ## Format the code

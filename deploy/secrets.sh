@@ -6,7 +6,9 @@
 # SWE_CI_SECRET seals the keys of providers in the database: with another one
 # they cannot be opened. Keep the file, and back it up apart from the database.
 set -eu
-umask 077
+
+# The caller's shell has made the file, readable for everybody as a rule.
+if [ -f /dev/stdout ]; then chmod 600 /dev/stdout; fi
 
 cat <<END
 POSTGRES_PASSWORD=$(openssl rand -hex 24)
