@@ -46,7 +46,9 @@ class HubAtHand:
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
-    def publish(self, server: str, *more: str, token: str | None = stand_in_hub.WRITER):
+    def publish(
+        self, server: str, *more: str, token: str | None = stand_in_hub.WRITER
+    ) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "swe_ci.leaderboard", "--server", server]
         return self.run(*command, *more, token=token)
 
@@ -66,7 +68,9 @@ def swe_ci_program(hub: HubAtHand) -> Program:
     """`swe-ci` on the data folder of the server, or on another one."""
     program = os.environ["SWE_CI_TEST_PROGRAM"]
 
-    def run(*options: str, data: str | Path | None = None, token: str | None = stand_in_hub.WRITER):
+    def run(
+        *options: str, data: str | Path | None = None, token: str | None = stand_in_hub.WRITER
+    ) -> subprocess.CompletedProcess[str]:
         folder = str(data or os.environ["SWE_CI_TEST_DATA"])
         return hub.run(program, *options, "--data", folder, token=token)
 
