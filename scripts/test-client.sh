@@ -38,9 +38,10 @@ install() {
 install
 export SWE_CI_CODE_STYLE=yes
 serve_demo reader
+await_runs 1
+say client "the human baseline is finished"
 submit_conversation ""
 await_runs 2
-say client "the human baseline and the run of a model are finished"
 "$venv/bin/python" -m mypy --config-file integrations/python/pyproject.toml --cache-dir "$work/mypy" -p swe_ci
 SWE_CI_TEST_SERVER=$address SWE_CI_TEST_PROGRAM=$program SWE_CI_TEST_DATA=$work/data \
     "$venv/bin/python" -m pytest -p no:cacheprovider "$ROOT/integrations/python/tests" "$@"

@@ -64,7 +64,7 @@ print(value)' "$1"
 # submit_conversation [TASKS]: a run whose agents call a stand-in for a model, one
 # iteration of all tasks, or of those in a list such as `"a", "b"`.
 submit_conversation() {
-    local endpoint
+    local endpoint run
     python3 "$ROOT/integrations/inspect/tests/stand_in_model.py" >"$work/model" &
     model=$!
     until [[ -s $work/model ]]; do
@@ -75,7 +75,9 @@ submit_conversation() {
     printf '{"model": "stand-in", "kind": "measured", "split": "demo", "harness": {"name": "builtin"}%s,
         "endpoint": {"url": "%s", "model": "stand-in"}, "plan": {"max_iterations": 1, "max_attempts": 1}}' \
         "${1:+, \"tasks\": [$1]}" "$endpoint" >"$work/run.json"
-    say server "the agents of run $("$program" run submit "$work/run.json" --data "$work/data" 2>/dev/null) call a model"
+    run=$("$program" run submit "$work/run.json" --data "$work/data" 2>"$work/submitted") ||
+        die server "the run is not submitted: $(<"$work/submitted")"
+    say server "the agents of run $run call a model"
 }
 
 # await_runs NUMBER: until so many runs are finished, for half an hour; their ids
