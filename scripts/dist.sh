@@ -99,13 +99,11 @@ write_archive() {
 
 write_wheel() {
     local wheel=$work/wheel
-    cp -r packaging/wheel "$wheel"
+    wheel_sources "$wheel" "$version"
     cp dist/swe-ci "$wheel/"
     texts "$wheel"
     # Pictures have no place in an index's page.
     sed '/^<picture>$/,/^<\/picture>$/d; /^The pictures show/d' README.md >"$wheel/README.md"
-    # Python's form of the version: 0.2.0-rc.1 is 0.2.0rc1 there.
-    sed -E 's/-?(alpha|beta|rc)\.?/\1/; s/alpha/a/; s/beta/b/' <<<"$version" >"$wheel/VERSION"
     echo "$processor" >"$wheel/PROCESSOR"
     (cd "$wheel" && "$tools/python/bin/hatchling" build --target wheel --directory "$packages" >/dev/null)
 }

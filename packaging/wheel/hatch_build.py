@@ -1,5 +1,9 @@
-"""Names the machines that the wheel is for: those of the program in it."""
+"""Generates the types of the API, and names the machines that the wheel is for:
+those of the program in it."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -8,10 +12,33 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 # it needs: those with glibc (manylinux) and those with musl (musllinux).
 LIBRARIES = ["manylinux_2_17", "manylinux2014", "musllinux_1_1"]
 
+GENERATOR = [
+    *["--input-file-type", "openapi", "--openapi-scopes", "schemas", "paths", "parameters"],
+    *["--output-model-type", "typing.TypedDict", "--target-python-version", "3.11"],
+    *["--use-operation-id-as-name", "--enum-field-as-literal", "all", "--use-union-operator"],
+    *["--use-standard-collections", "--use-schema-description", "--use-field-description"],
+    *["--use-double-quotes", "--formatters", "builtin", "--disable-timestamp"],
+]
+
 
 class StaticProgram(BuildHookInterface):
     def initialize(self, version, build_data):
-        processor = (Path(self.root) / "PROCESSOR").read_text().strip()
+        root = Path(self.root)
+        generate(root / "openapi.json", root / "src" / "swe_ci" / "schema.py")
+        # Without a program it is the client alone.
+        if not (root / "swe-ci").exists():
+            return
+        processor = (root / "PROCESSOR").read_text().strip()
         platforms = ".".join(f"{library}_{processor}" for library in LIBRARIES)
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platforms}"
+        build_data["shared_scripts"]["swe-ci"] = "swe-ci"
+
+
+def generate(description, schema):
+    """Dictionaries with types: they cost nothing at run time, and take fields and
+    values that a newer server adds."""
+    json.loads(description.read_text())
+    command = [sys.executable, "-W", "ignore", "-m", "datamodel_code_generator"]
+    command += ["--input", str(description), "--output", str(schema), *GENERATOR]
+    subprocess.run(command, check=True)

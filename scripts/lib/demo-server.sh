@@ -14,7 +14,7 @@ trap 'stop_demo; rm -rf "$work"' EXIT
 serve_demo() {
     [[ -x $program ]] || die server "$program is not there: make build-server"
     "$ROOT/scripts/plain-site.sh"
-    SWE_CI_CODE_STYLE=no "$program" serve --demo --listen 127.0.0.1:0 --workers 2 --data "$work/data" >"$work/log" 2>&1 &
+    SWE_CI_CODE_STYLE=${SWE_CI_CODE_STYLE:-no} "$program" serve --demo --listen 127.0.0.1:0 --workers 2 --data "$work/data" >"$work/log" 2>&1 &
     server=$!
     local link
     for _ in $(seq 240); do
@@ -59,6 +59,25 @@ value = json.load(sys.stdin)
 for name in sys.argv[1].split("."):
     value = value[int(name) if isinstance(value, list) else name]
 print(value)' "$1"
+}
+
+# submit_conversation [TASKS]: a run whose agents call a stand-in for a model, one
+# iteration of all tasks, or of those in a list such as `"a", "b"`.
+submit_conversation() {
+    local endpoint run
+    python3 "$ROOT/integrations/inspect/tests/stand_in_model.py" >"$work/model" &
+    model=$!
+    until [[ -s $work/model ]]; do
+        kill -0 "$model" 2>/dev/null || die server "the stand-in for a model does not start"
+        sleep 0.2
+    done
+    endpoint=$(<"$work/model")
+    printf '{"model": "stand-in", "kind": "measured", "split": "demo", "harness": {"name": "builtin"}%s,
+        "endpoint": {"url": "%s", "model": "stand-in"}, "plan": {"max_iterations": 1, "max_attempts": 1}}' \
+        "${1:+, \"tasks\": [$1]}" "$endpoint" >"$work/run.json"
+    run=$("$program" run submit "$work/run.json" --data "$work/data" 2>"$work/submitted") ||
+        die server "the run is not submitted: $(<"$work/submitted")"
+    say server "the agents of run $run call a model"
 }
 
 # await_runs NUMBER: until so many runs are finished, for half an hour; their ids

@@ -1,0 +1,11 @@
+"""A client for the REST API of a swe-ci server.
+
+import swe_ci
+swe_ci.Client("https://bench.example.org").leaderboard(split="default").to_pandas()
+"""
+
+from .client import Client
+from .errors import ApiError, MissingExtra, ServerAway, SweCiError
+from .table import Table
+
+__all__ = ["ApiError", "Client", "MissingExtra", "ServerAway", "SweCiError", "Table"]

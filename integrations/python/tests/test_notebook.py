@@ -1,0 +1,38 @@
+"""The notebook with the paper's figures, run from start to end on a real server."""
+
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+import swe_ci
+from conftest import SPLIT
+from nbclient import NotebookClient
+
+NOTEBOOK = Path(__file__).parents[1] / "paper-figures.ipynb"
+
+
+def test_the_notebook_draws_every_figure(
+    client: swe_ci.Client, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The style of code is measured after a run's end.
+    for _ in range(120):
+        if len(client.figure("style-wins", split=SPLIT)):
+            break
+        time.sleep(5)
+    monkeypatch.setenv("SWE_CI_SERVER", address)
+    monkeypatch.setenv("SWE_CI_SPLIT", SPLIT)
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    outputs = [output for cell in cells for output in cell.outputs]
+    pictures = [output for output in outputs if "image/png" in output.get("data", {})]
+    assert len(pictures) == 10
+    said = [output.text for output in outputs if output.output_type == "stream"]
+    assert not said, said
+
+
+def test_the_notebook_is_kept_without_outputs() -> None:
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    nbformat.validate(notebook)
+    assert all(not cell.outputs for cell in notebook.cells if cell.cell_type == "code")
