@@ -166,6 +166,36 @@ async fn four_runs_task_by_task() {
     plain.close().await;
 }
 
+/// Any of the runs becomes the one that all others are compared with.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_baseline() {
+    let world = world().await;
+    let browser = Browser::open(DESK).await;
+    let runs = [0, 3, 6].map(run).join(",");
+    browser
+        .go(&format!("{}/compare?runs={runs}", world.url))
+        .await;
+    browser.hydrated().await;
+    browser
+        .eval("[...document.querySelectorAll('.versus-heads thead a')].filter(a => a.textContent === 'Set as baseline')[1].click()")
+        .await;
+    let baseline = run(3);
+    browser
+        .until(
+            "the others are compared with it",
+            &format!("return location.search.includes('baseline={baseline}') && document.querySelectorAll('.pair').length === 2"),
+        )
+        .await;
+    let against = "return [...document.querySelectorAll('.pair .pair-run:last-of-type .letter')].map(l => l.textContent)";
+    assert_eq!(browser.eval(against).await, json!(["B", "B"]));
+    let gates = "return [...document.querySelectorAll('.pair')].filter(p => p.textContent.includes('Gate: ')).length";
+    assert_eq!(browser.eval(gates).await, json!(2));
+    assert!(browser.text(".verdict").await.starts_with("Of 2 runs, "));
+    browser.picture("compare-baseline").await;
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.close().await;
+}
+
 /// On a phone two runs are seen side by side; of more, a shadow tells that there
 /// are others.
 #[tokio::test(flavor = "multi_thread")]

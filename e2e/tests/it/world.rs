@@ -61,6 +61,10 @@ pub fn pages() -> Pages {
             "compare-four",
             format!("{}&task={task}", compare(&[0, 3, 6, 11])),
         ),
+        (
+            "compare-baseline",
+            format!("{}&baseline={}", compare(&[0, 3, 6]), run(3)),
+        ),
         ("matrix", "/matrix?split=field".into()),
         ("handover-none", "/handover?split=field".into()),
         ("model", "/models/Albatross%204".into()),

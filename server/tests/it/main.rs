@@ -41,6 +41,8 @@ mod evolution;
 
 mod matrix;
 
+mod model_history;
+
 mod page_cache;
 
 mod handovers;
