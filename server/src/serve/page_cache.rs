@@ -341,6 +341,8 @@ fn brotli(plain: &[u8]) -> std::io::Result<Bytes> {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::header::IF_NONE_MATCH;
+
     use super::*;
 
     #[test]
