@@ -77,6 +77,9 @@ write_licences() {
         printf 'swe-ci is licensed under either of Apache-2.0 or MIT, at your option.\n'
         printf 'It contains the software below.\n\nIn the program:\n\n'
         about --manifest-path server/Cargo.toml --features embedded-site --target "$target"
+        # What the relay has, the driver has as well.
+        printf 'In the programs that it puts into containers of agents:\n\n'
+        about --manifest-path crates/acp/Cargo.toml --target "$target"
         printf 'In the pages, as WebAssembly:\n\n'
         about --manifest-path crates/islands/Cargo.toml --no-default-features --features hydrate \
             --target wasm32-unknown-unknown

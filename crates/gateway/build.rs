@@ -1,5 +1,6 @@
-//! Builds the relay, which the gateway embeds and copies into the containers of
-//! agents: a static program for Linux on this architecture, for any host system.
+//! Builds the relay and the driver of the Agent Client Protocol, which the
+//! gateway embeds and copies into the containers of agents: static programs for
+//! Linux on this architecture, for any host system.
 
 #![expect(
     clippy::disallowed_methods,
@@ -9,9 +10,14 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
+/// The programs, by their names in a container; each is a crate beside this one.
+const PROGRAMS: [&str; 2] = ["acp", "relay"];
+
 fn main() {
-    println!("cargo::rerun-if-changed=../relay/Cargo.toml");
-    println!("cargo::rerun-if-changed=../relay/src");
+    for program in PROGRAMS {
+        println!("cargo::rerun-if-changed=../{program}/Cargo.toml");
+        println!("cargo::rerun-if-changed=../{program}/src");
+    }
     let out = PathBuf::from(variable("OUT_DIR"));
     let target = format!("{}-unknown-linux-musl", variable("CARGO_CFG_TARGET_ARCH"));
     require(&target);
@@ -19,9 +25,11 @@ fn main() {
     // it waits for this script.
     let folder = out.join("relay-target");
     build(&target, &folder);
-    let program = folder.join(&target).join("relay/swe-ci-relay");
-    if let Err(error) = std::fs::copy(&program, out.join("relay")) {
-        fail(&format!("cannot copy {}: {error}", program.display()));
+    for name in PROGRAMS {
+        let program = folder.join(&target).join(format!("relay/swe-ci-{name}"));
+        if let Err(error) = std::fs::copy(&program, out.join(name)) {
+            fail(&format!("cannot copy {}: {error}", program.display()));
+        }
     }
 }
 
@@ -46,7 +54,8 @@ fn build(target: &str, folder: &Path) {
     let mut cargo = Command::new(variable("CARGO"));
     cargo
         .args(["build", "--quiet", "--locked", "--profile", "relay"])
-        .args(["--package", "swe-ci-relay", "--target", target])
+        .args(PROGRAMS.map(|name| format!("--package=swe-ci-{name}")))
+        .args(["--target", target])
         .arg("--target-dir")
         .arg(folder)
         .current_dir("../..")
@@ -64,7 +73,9 @@ fn build(target: &str, folder: &Path) {
     }
     match cargo.status() {
         Ok(status) if status.success() => {}
-        Ok(status) => fail(&format!("the relay does not build for {target}: {status}")),
+        Ok(status) => fail(&format!(
+            "the programs of agents' containers do not build for {target}: {status}"
+        )),
         Err(error) => fail(&format!("cargo does not run: {error}")),
     }
 }

@@ -63,9 +63,16 @@ pub const RELAY_COMMAND: [&str; 3] = ["/run/swe-ci/relay", "41414", "/run/swe-ci
 pub const ADDRESS: &str = "http://127.0.0.1:41414";
 
 pub const SOCKET: &str = "gateway.sock";
-const RELAY: &str = "relay";
-/// The program that forwards the port to the socket; see `relay/`.
-const RELAY_PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/relay"));
+/// Drives an agent program by the Agent Client Protocol, in a container; see
+/// `acp/`.
+pub const ACP_DRIVER: &str = "/run/swe-ci/acp";
+
+/// The programs in a socket mount. The relay forwards the port to the socket;
+/// see `relay/`.
+const PROGRAMS: [(&str, &[u8]); 2] = [
+    ("acp", include_bytes!(concat!(env!("OUT_DIR"), "/acp"))),
+    ("relay", include_bytes!(concat!(env!("OUT_DIR"), "/relay"))),
+];
 
 /// Cheap to clone.
 #[derive(Debug, Clone)]
@@ -149,18 +156,22 @@ impl Gateway {
         }
     }
 
-    /// A socket mount for a new container, with the relay in it. Blocks on the
-    /// file system.
+    /// A socket mount for a new container, with its programs. Blocks on the file
+    /// system.
     pub fn socket_mount(&self) -> anyhow::Result<SocketMount> {
         let folder = self.inner.folder.join(uuid::Uuid::now_v7().to_string());
-        let relay = self.relay()?;
+        let programs = self.programs()?;
         // Root in a container has no special rights on an ordinary user's
         // files, so the folder is open to all; its parent keeps other users out.
         let make = || {
             fs::create_dir(&folder)?;
             fs::set_permissions(&folder, fs::Permissions::from_mode(0o755))?;
-            let inside = folder.join(RELAY);
-            fs::hard_link(&relay, &inside).or_else(|_| fs::copy(&relay, &inside).map(drop))
+            for (name, program) in &programs {
+                let inside = folder.join(name);
+                fs::hard_link(program, &inside)
+                    .or_else(|_| fs::copy(program, &inside).map(drop))?;
+            }
+            std::io::Result::Ok(())
         };
         make().with_context(|| format!("cannot make {}", folder.display()))?;
         Ok(SocketMount(Arc::new(OwnFolder(folder))))
@@ -178,22 +189,27 @@ impl Gateway {
         Ok(folder)
     }
 
-    /// The relay as a file, written once.
-    fn relay(&self) -> anyhow::Result<PathBuf> {
+    /// The programs of a socket mount as files, by name, each written once.
+    fn programs(&self) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
         let folder = self.folder()?;
-        let path = folder.join(RELAY);
-        if path.exists() {
-            return Ok(path);
-        }
-        let make = || {
-            let partial = folder.join(format!("{RELAY}-{}", uuid::Uuid::now_v7()));
-            fs::write(&partial, RELAY_PROGRAM)?;
-            fs::set_permissions(&partial, fs::Permissions::from_mode(0o755))?;
-            fs::rename(&partial, &path)
+        let written = |(name, program): (&'static str, &[u8])| {
+            let path = folder.join(name);
+            if !path.exists() {
+                write_program(&path, program)
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+            }
+            Ok((name, path))
         };
-        make().with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(path)
+        PROGRAMS.into_iter().map(written).collect()
     }
+}
+
+/// Complete from the moment it exists, since others may wait for it.
+fn write_program(path: &Path, program: &[u8]) -> std::io::Result<()> {
+    let partial = path.with_extension(uuid::Uuid::now_v7().to_string());
+    fs::write(&partial, program)?;
+    fs::set_permissions(&partial, fs::Permissions::from_mode(0o755))?;
+    fs::rename(&partial, path)
 }
 
 /// A folder to mount into one container. Dropping the last clone removes it.

@@ -21,6 +21,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("swe-ci-views", &["core"]),
     ("swe-ci-plots", &["core", "views"]),
     ("swe-ci-relay", &[]),
+    ("swe-ci-acp", &[]),
     ("swe-ci-base", &["core"]),
     ("swe-ci-hub", &["base"]),
     ("swe-ci-measure", &["views", "base"]),

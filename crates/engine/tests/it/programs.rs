@@ -94,6 +94,50 @@ async fn aider() {
     evolves(program("aider"), Protocol::Chat, Way::AtOnce).await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+async fn kimi_code() {
+    evolves(program("kimi-code"), Protocol::Chat, Way::InTwoHalves).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+async fn opencode_by_acp() {
+    let command = r#"exec "$acp" --prompt "$prompt_file" --set "model=custom/$model" -- "$layer/bin/opencode" acp"#;
+    by_acp("opencode", command, Protocol::Chat).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+async fn qwen_code_by_acp() {
+    let command = r#"exec "$acp" --prompt "$prompt_file" -- "$layer/bin/node" "$layer/node_modules/@qwen-code/qwen-code/cli-entry.js" --auth-type openai --acp"#;
+    by_acp("qwen-code", command, Protocol::Chat).await;
+}
+
+/// It takes a missing file for an error where its client reads files, and so
+/// cannot write new ones.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+async fn gemini_cli_by_acp() {
+    let command = r#"exec "$acp" --prompt "$prompt_file" --without fs -- "$layer/bin/node" "$layer/node_modules/@google/gemini-cli/bundle/gemini.js" -m "$model" --acp"#;
+    by_acp("gemini-cli", command, Protocol::Gemini).await;
+}
+
+/// A program of ours under another command, as an operator's description.
+async fn by_acp(name: &str, command: &str, protocol: Protocol) {
+    let fixture = program_fixture().await;
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runner/src/harness/programs");
+    let ours = fs::read_to_string(ours.join(format!("{name}.toml"))).unwrap();
+    let mut description: toml::Table = ours.parse().unwrap();
+    let own = format!("{name}-by-acp");
+    description.insert("name".into(), own.clone().into());
+    description.insert("command".into(), command.into());
+    let folder = fixture.folder.path().join("data/harnesses");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("own.toml"), description.to_string()).unwrap();
+    evolves_in(fixture, program(&own), protocol, Way::InTwoHalves).await;
+}
+
 fn program(name: &str) -> HarnessConfig {
     HarnessConfig::Program {
         program: name.into(),
@@ -101,8 +145,15 @@ fn program(name: &str) -> HarnessConfig {
     }
 }
 
+async fn program_fixture() -> Fixture {
+    Fixture::keeping(&["cache", "datasets", "layers"]).await
+}
+
 async fn evolves(harness: HarnessConfig, protocol: Protocol, way: Way) {
-    let fixture = Fixture::keeping(&["cache", "datasets", "layers"]).await;
+    evolves_in(program_fixture().await, harness, protocol, way).await;
+}
+
+async fn evolves_in(fixture: Fixture, harness: HarnessConfig, protocol: Protocol, way: Way) {
     let task = demo_task(&fixture).await;
     let key = KEY.to_owned().into();
     fixture.engine.set_key(KEY_NAME, &key).await.unwrap();

@@ -20,18 +20,20 @@ pub(super) struct Call {
 /// A tool's name, and the arguments for which the script has values.
 pub(super) type Known<const N: usize> = (&'static str, [&'static str; N]);
 
-pub(super) const WRITE: [Known<2>; 4] = [
+pub(super) const WRITE: [Known<2>; 5] = [
     ("write", ["path", "content"]),
     ("write", ["filePath", "content"]),
     ("write_file", ["file_path", "content"]),
     ("Write", ["file_path", "content"]),
+    ("Write", ["path", "content"]),
 ];
-pub(super) const EDIT: [Known<3>; 5] = [
+pub(super) const EDIT: [Known<3>; 6] = [
     ("edit", ["path", "old", "new"]),
     ("edit", ["filePath", "oldString", "newString"]),
     ("edit", ["file_path", "old_string", "new_string"]),
     ("replace", ["file_path", "old_string", "new_string"]),
     ("Edit", ["file_path", "old_string", "new_string"]),
+    ("Edit", ["path", "old_string", "new_string"]),
 ];
 pub(super) const SHELL: [Known<1>; 4] = [
     ("bash", ["command"]),

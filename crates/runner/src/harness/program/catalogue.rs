@@ -14,12 +14,13 @@ macro_rules! ours {
     };
 }
 
-const OURS: [(&str, &str); 8] = ours![
+const OURS: [(&str, &str); 9] = ours![
     "aider.toml",
     "claude-code.toml",
     "codex.toml",
     "gemini-cli.toml",
     "iflow-cli.toml",
+    "kimi-code.toml",
     "mini-swe-agent.toml",
     "opencode.toml",
     "qwen-code.toml",

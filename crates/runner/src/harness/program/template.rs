@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use swe_ci_gateway::ACP_DRIVER;
 use swe_ci_sandbox::LAYER_FOLDER;
 
 use super::{HOME, PROMPT_FILE};
@@ -37,7 +38,7 @@ pub(super) struct Values<'a> {
 
 /// Commands get all values except the token, since process lists show commands,
 /// and the prompt, which may be longer than a command can be.
-const IN_COMMANDS: &str = "gateway home hosted_tools layer model prompt_file version";
+const IN_COMMANDS: &str = "acp gateway home hosted_tools layer model prompt_file version";
 
 /// Files in which values are inside double quotes.
 const QUOTING: [&str; 4] = [".json", ".toml", ".yaml", ".yml"];
@@ -45,6 +46,7 @@ const QUOTING: [&str; 4] = [".json", ".toml", ".yaml", ".yml"];
 impl Values<'_> {
     fn get(&self, name: &str) -> Option<&str> {
         Some(match name {
+            "acp" => ACP_DRIVER,
             "gateway" => self.step.gateway,
             "home" => HOME,
             "hosted_tools" if self.step.allow_hosted_tools => "allowed",

@@ -169,7 +169,7 @@ fn ours_can_be_used_and_an_operators_stand_beside_them() {
     let folder = tempfile::tempdir().unwrap();
     let open = || Catalogue::open(&folder.path().join("harnesses"));
     let ours = open().unwrap();
-    assert_eq!(ours.iter().count(), 8);
+    assert_eq!(ours.iter().count(), 9);
     for program in ours.iter() {
         let name = &program.name;
         assert_eq!(ours.get(name).unwrap().title, program.title);
