@@ -14,7 +14,7 @@ HYDRATE := --package swe-ci-islands --lib --no-default-features --features hydra
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-server build-site run test e2e test-harnesses test-api test-inspect test-cluster test-kubernetes cheats pictures bench fuzz lint lint-texts fmt release dist test-dist image cluster kubernetes clean clean-docker
+.PHONY: help setup build build-server build-site run test e2e test-harnesses test-api test-inspect test-harbor test-cluster test-kubernetes cheats pictures bench fuzz lint lint-texts fmt release dist test-dist image cluster kubernetes clean clean-docker
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -56,6 +56,11 @@ test-inspect: ## Only the logs and the task for Inspect, with the inspect_ai of 
 	@scripts/setup.sh build docker image python
 	@$(MAKE) --no-print-directory build-server
 	@exec scripts/test-inspect.sh
+
+test-harbor: ## Only the tasks for Harbor, with the harbor of the package index, which CI leaves out
+	@scripts/setup.sh build docker image pythons
+	@$(MAKE) --no-print-directory build-server
+	@exec scripts/test-harbor.sh
 
 test-cluster: ## Only workers on three nodes: kill, cut off and drain them, and what they share (CASES)
 	@scripts/setup.sh build docker image postgres

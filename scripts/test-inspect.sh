@@ -27,22 +27,6 @@ install() {
         while read -r name version; do say inspect "$name $version"; done
 }
 
-# A run whose agents call a model: one iteration of one task.
-submit_conversation() {
-    local task
-    python3 "$ROOT/integrations/inspect/tests/stand_in_model.py" >"$work/model" &
-    model=$!
-    until [[ -s $work/model ]]; do
-        kill -0 "$model" 2>/dev/null || die inspect "the stand-in for a model does not start"
-        sleep 0.2
-    done
-    task=$(ask 'tasks?split=demo&state=ready&sort=suite&limit=1' | field items.0.task_id)
-    printf '{"model": "stand-in", "kind": "measured", "split": "demo", "tasks": ["%s"], "harness": {"name": "builtin"},
-        "endpoint": {"url": "%s", "model": "stand-in"}, "plan": {"max_iterations": 1, "max_attempts": 1}}' \
-        "$task" "$(<"$work/model")" >"$work/run.json"
-    say inspect "the agents of run $("$program" run submit "$work/run.json" --data "$work/data" 2>/dev/null) call a model"
-}
-
 install
 serve_demo submitter
 await_runs 1

@@ -6,7 +6,7 @@
 program=$ROOT/${CARGO_TARGET_DIR:-target}/debug/swe-ci
 work=$(mktemp -d)
 # `model` is a process that a script may start beside it.
-server='' model='' address=''
+server='' model='' address='' conversation=''
 finished=()
 trap 'stop_demo; rm -rf "$work"' EXIT
 
@@ -59,6 +59,24 @@ value = json.load(sys.stdin)
 for name in sys.argv[1].split("."):
     value = value[int(name) if isinstance(value, list) else name]
 print(value)' "$1"
+}
+
+# A run whose agents call a model: one iteration of one task. Its id is then in
+# `conversation`.
+submit_conversation() {
+    local task
+    python3 "$ROOT/integrations/inspect/tests/stand_in_model.py" >"$work/model" &
+    model=$!
+    until [[ -s $work/model ]]; do
+        kill -0 "$model" 2>/dev/null || die server "the stand-in for a model does not start"
+        sleep 0.2
+    done
+    task=$(ask 'tasks?split=demo&state=ready&sort=suite&limit=1' | field items.0.task_id)
+    printf '{"model": "stand-in", "kind": "measured", "split": "demo", "tasks": ["%s"], "harness": {"name": "builtin"},
+        "endpoint": {"url": "%s", "model": "stand-in"}, "plan": {"max_iterations": 1, "max_attempts": 1}}' \
+        "$task" "$(<"$work/model")" >"$work/run.json"
+    conversation=$("$program" run submit "$work/run.json" --data "$work/data" 2>/dev/null)
+    say server "the agents of run $conversation call a model"
 }
 
 # await_runs NUMBER: until so many runs are finished, for half an hour; their ids
