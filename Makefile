@@ -14,7 +14,7 @@ HYDRATE := --package swe-ci-islands --lib --no-default-features --features hydra
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-server build-site run test e2e test-harnesses test-api test-inspect test-client test-cluster test-kubernetes cheats pictures bench fuzz lint lint-texts fmt release dist test-dist image cluster kubernetes clean clean-docker
+.PHONY: help setup build build-server build-site run test e2e test-harnesses test-api test-inspect test-harbor test-client test-cluster test-kubernetes cheats pictures bench fuzz lint lint-texts fmt release dist test-dist image cluster kubernetes clean clean-docker
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -61,6 +61,11 @@ test-client: ## Only the Python client, its notebook and pushes to a hub, with t
 	@scripts/setup.sh build docker image python
 	@$(MAKE) --no-print-directory build-server
 	@exec scripts/test-client.sh
+
+test-harbor: ## Only the tasks for Harbor, with the harbor of the package index, which CI leaves out
+	@scripts/setup.sh build docker image pythons
+	@$(MAKE) --no-print-directory build-server
+	@exec scripts/test-harbor.sh
 
 test-cluster: ## Only workers on three nodes: kill, cut off and drain them, and what they share (CASES)
 	@scripts/setup.sh build docker image postgres

@@ -40,7 +40,7 @@ export SWE_CI_CODE_STYLE=yes
 serve_demo reader
 await_runs 1
 say client "the human baseline is finished"
-submit_conversation ""
+submit_conversation all
 await_runs 2
 "$venv/bin/python" -m mypy --config-file integrations/python/pyproject.toml --cache-dir "$work/mypy" -p swe_ci
 SWE_CI_TEST_SERVER=$address SWE_CI_TEST_PROGRAM=$program SWE_CI_TEST_DATA=$work/data \

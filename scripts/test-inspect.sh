@@ -31,8 +31,7 @@ install
 serve_demo submitter
 await_runs 1
 say inspect "the human baseline is finished"
-task=$(ask 'tasks?split=demo&state=ready&sort=suite&limit=1' | field items.0.task_id)
-submit_conversation "\"$task\""
+submit_conversation quickest
 await_runs 2
 "$program" export-results "${finished[@]}" --as inspect --output "$work/logs" --data "$work/data"
 SWE_CI_TEST_SERVER=$address SWE_CI_TEST_LOGS=$work/logs \

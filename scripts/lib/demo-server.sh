@@ -6,7 +6,7 @@
 program=$ROOT/${CARGO_TARGET_DIR:-target}/debug/swe-ci
 work=$(mktemp -d)
 # `model` is a process that a script may start beside it.
-server='' model='' address=''
+server='' model='' address='' conversation=''
 finished=()
 trap 'stop_demo; rm -rf "$work"' EXIT
 
@@ -61,23 +61,27 @@ for name in sys.argv[1].split("."):
 print(value)' "$1"
 }
 
-# submit_conversation [TASKS]: a run whose agents call a stand-in for a model, one
-# iteration of all tasks, or of those in a list such as `"a", "b"`.
+# submit_conversation quickest|all: a run whose agents call a stand-in for a model,
+# one iteration of the task with the fastest tests, or of all tasks. Its id is then
+# in `conversation`.
 submit_conversation() {
-    local endpoint run
+    local tasks=
     python3 "$ROOT/integrations/inspect/tests/stand_in_model.py" >"$work/model" &
     model=$!
     until [[ -s $work/model ]]; do
         kill -0 "$model" 2>/dev/null || die server "the stand-in for a model does not start"
         sleep 0.2
     done
-    endpoint=$(<"$work/model")
-    printf '{"model": "stand-in", "kind": "measured", "split": "demo", "harness": {"name": "builtin"}%s,
+    if [[ $1 == quickest ]]; then
+        tasks=$(ask 'tasks?split=demo&state=ready&sort=suite&limit=1' | field items.0.task_id)
+        tasks="\"tasks\": [\"$tasks\"],"
+    fi
+    printf '{"model": "stand-in", "kind": "measured", "split": "demo", "harness": {"name": "builtin"}, %s
         "endpoint": {"url": "%s", "model": "stand-in"}, "plan": {"max_iterations": 1, "max_attempts": 1}}' \
-        "${1:+, \"tasks\": [$1]}" "$endpoint" >"$work/run.json"
-    run=$("$program" run submit "$work/run.json" --data "$work/data" 2>"$work/submitted") ||
+        "$tasks" "$(<"$work/model")" >"$work/run.json"
+    conversation=$("$program" run submit "$work/run.json" --data "$work/data" 2>"$work/submitted") ||
         die server "the run is not submitted: $(<"$work/submitted")"
-    say server "the agents of run $run call a model"
+    say server "the agents of run $conversation call a model"
 }
 
 # await_runs NUMBER: until so many runs are finished, for half an hour; their ids

@@ -4,6 +4,7 @@
 
 pub mod demo;
 pub mod export;
+pub mod harbor;
 mod history;
 mod import;
 mod metadata;

@@ -59,6 +59,12 @@ impl Canaries {
         self.expected.len()
     }
 
+    /// File name, the rest of the node id, and whether it has to pass.
+    pub fn all(&self) -> impl Iterator<Item = (String, String, bool)> {
+        let expected = self.expected.iter();
+        expected.map(|((file, test), passes)| (file.clone(), test.clone(), *passes))
+    }
+
     #[cfg(test)]
     pub fn node_ids(&self) -> Vec<String> {
         let ids = self.expected.keys();

@@ -19,6 +19,7 @@ mod channel;
 mod clues;
 mod constructs;
 mod files;
+mod portable;
 mod pytest_settings;
 mod python;
 mod session;
@@ -52,6 +53,7 @@ use session::Session;
 use settings::{ASIDE_FOLDER, END_OF_OUTPUT, Settings};
 
 pub use clues::owed_to_clues;
+pub use portable::{GradingPlan, Portable};
 
 /// The folder that always holds the oracle's tests, whatever the agent did to
 /// it.

@@ -11,7 +11,7 @@ use crate::{TESTS, is_test, python};
 
 /// pytest looks for its settings in these files at the root, and for `setup.py`
 /// to find the root.
-const SETTINGS: [&str; 8] = [
+pub(crate) const SETTINGS: [&str; 8] = [
     "pytest.ini",
     ".pytest.ini",
     "pytest.toml",
@@ -70,7 +70,7 @@ pub(crate) fn place(code: &CodeTree, base: &CodeTree, oracle: &CodeTree) -> Plac
 
 /// Whether Python could import a file instead of the tests, when these are a
 /// folder without `__init__.py`.
-fn stands_for_tests(path: &str) -> bool {
+pub(crate) fn stands_for_tests(path: &str) -> bool {
     let top = path.strip_prefix("src/").unwrap_or(path);
     let (name, below) = top
         .split_once('/')
@@ -93,7 +93,7 @@ fn entry<'a>(tree: &'a CodeTree, path: &str) -> Option<&'a Entry> {
     tree.entry(path)
 }
 
-fn conftests(trees: &[&CodeTree]) -> BTreeSet<String> {
+pub(crate) fn conftests(trees: &[&CodeTree]) -> BTreeSet<String> {
     let paths = trees.iter().flat_map(|tree| tree.paths());
     paths
         .filter(|path| !is_test(path) && path.rsplit('/').next() == Some("conftest.py"))

@@ -64,7 +64,8 @@ Examples:
 
 const EXPORT_HELP: &str = "\
 Examples:
-  swe-ci dataset export demo ./demo-dataset";
+  swe-ci dataset export demo ./demo-dataset
+  swe-ci dataset export demo ./demo-tasks --as harbor --iterations 5";
 
 const SHARE_HELP: &str = "\
 An import does this by itself where SWE_CI_ARTIFACTS or SWE_CI_REGISTRY are set.
@@ -99,14 +100,9 @@ pub(super) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Write a split into a folder in the official layout
+    /// Write a split into a folder, in the official layout or for Harbor
     #[command(after_help = EXPORT_HELP)]
-    Export {
-        /// The split
-        split: String,
-        /// An empty or absent folder
-        folder: PathBuf,
-    },
+    Export(Export),
     /// Put the code and images of a split where other machines find them
     #[command(after_help = SHARE_HELP)]
     Share {
@@ -122,6 +118,20 @@ pub(super) enum Command {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Export {
+    /// The split
+    split: String,
+    /// An empty or absent folder
+    folder: PathBuf,
+    /// `official`, or `harbor`: tasks that Harbor runs (docs/harbor.md)
+    #[arg(long = "as", value_name = "FORMAT", default_value = "official", value_parser = ["official", "harbor"])]
+    format: String,
+    /// Number of iterations of an evolution, for `--as harbor`
+    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    iterations: u32,
 }
 
 #[derive(Debug, Args)]
@@ -222,8 +232,20 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
         Command::Curations { json } => {
             output::show(&engine.curations().await?[..], json, print_curations)
         }
-        Command::Export { split, folder } => {
-            let tasks = engine.export(&split, &folder, &output::say).await?;
+        Command::Export(Export {
+            split,
+            folder,
+            format,
+            iterations,
+        }) => {
+            let say = &output::say;
+            let tasks = if format == "harbor" {
+                engine
+                    .export_for_harbor(&split, &folder, iterations, say)
+                    .await?
+            } else {
+                engine.export(&split, &folder, say).await?
+            };
             output::note(format_args!("{tasks} tasks in {}", folder.display()));
             Ok(())
         }

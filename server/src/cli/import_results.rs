@@ -23,6 +23,8 @@ Layouts:
               with its archived test reports, test by test, else by counts alone
   otter       FOLDER/TASK_ID#SAMPLE/{meta.json,turn_N/conclusion.json}; by counts
               alone
+  harbor      FOLDER/TRIAL/{result.json,verifier/swe-ci.json}: a job of Harbor on
+              tasks of `swe-ci dataset export --as harbor`, test by test
 
 Results by counts alone have no score in the `paper` convention.
 
@@ -36,7 +38,7 @@ pub(super) struct Options {
     /// Folder of the experiment
     folder: PathBuf,
     /// Layout of the folder
-    #[arg(long, value_name = "LAYOUT", default_value = "reference", value_parser = ["reference", "otter"])]
+    #[arg(long, value_name = "LAYOUT", default_value = "reference", value_parser = ["reference", "otter", "harbor"])]
     from: String,
     /// The split's metadata file: which tasks there are
     #[arg(long, value_name = "CSV")]

@@ -18,6 +18,7 @@ Needs no server, no database and no data folder, and writes nothing.
 FOLDER is the folder of one experiment, with a folder for each task:
   reference   TASK_ID/iteration.jsonl, as the authors' program writes it
   otter       TASK_ID#SAMPLE/{meta.json,turn_N/conclusion.json}
+  harbor      TRIAL/{result.json,verifier/swe-ci.json}, a job of Harbor
 
 A missing task, or one with inconsistent files, is skipped with the reason; the
 means are over the others. `--convention paper` counts single tests and needs
@@ -40,7 +41,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "CSV")]
     metadata: PathBuf,
     /// Layout of the folder
-    #[arg(long, value_name = "LAYOUT", default_value = "reference", value_parser = ["reference", "otter"])]
+    #[arg(long, value_name = "LAYOUT", default_value = "reference", value_parser = ["reference", "otter", "harbor"])]
     from: String,
     /// Number of iterations: shorter evolutions are padded, later iterations
     /// ignored

@@ -2,6 +2,7 @@
 //! a [`Record`], or an error with its line. The engine finds and reads the
 //! files.
 
+pub mod harbor;
 pub mod otter;
 pub mod reference;
 
@@ -34,6 +35,9 @@ crate::named! {
         Reference = "reference",
         /// Their later framework: `<task>#<sample>/{meta.json,turn_<n>/conclusion.json}`.
         Otter = "otter",
+        /// A job of Harbor on tasks that this program exported:
+        /// `<trial>/{result.json,verifier/swe-ci.json}`.
+        Harbor = "harbor",
     }
 }
 
@@ -42,7 +46,7 @@ impl std::str::FromStr for Layout {
 
     fn from_str(name: &str) -> Result<Self, String> {
         Self::from_name(name)
-            .ok_or_else(|| format!("`{name}` is not a layout: use reference or otter"))
+            .ok_or_else(|| format!("`{name}` is not a layout: use reference, otter or harbor"))
     }
 }
 

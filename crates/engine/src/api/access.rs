@@ -133,6 +133,10 @@ mod tests {
                 engine.import_results(folder, &request).await.err(),
             ),
             ("export", engine.export("s", folder, &say).await.err()),
+            (
+                "export_for_harbor",
+                engine.export_for_harbor("s", folder, 1, &say).await.err(),
+            ),
             ("rescore", engine.rescore(None).await.err()),
             (
                 "build_layer",

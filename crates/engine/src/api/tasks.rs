@@ -5,9 +5,10 @@ use std::path::Path;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::results::MAX_ITERATIONS;
 use swe_ci_core::task::TaskId;
 use swe_ci_curation::Plan;
-use swe_ci_dataset::{TEST_COMMAND, TaskLine, export, metadata_table, split_detail};
+use swe_ci_dataset::{TEST_COMMAND, TaskLine, export, harbor, metadata_table, split_detail};
 use swe_ci_store::TaskRow;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::browse::{ListOrder, Spread, TaskFilter};
@@ -107,15 +108,7 @@ impl Engine {
     /// when an image is missing.
     pub async fn export(&self, name: &str, folder: &Path, say: Say<'_>) -> Result<usize> {
         self.require(AccountRole::Admin)?;
-        let mut rows = self.store.tasks_of_split(name).await?;
-        rows.retain(|row| row.state == TaskState::Ready);
-        let entries = std::fs::read_dir(folder).ok();
-        if entries.is_some_and(|mut entries| entries.next().is_some()) {
-            let folder = folder.display();
-            return Err(Error::Conflict(format!(
-                "{folder} is not empty; name a new folder"
-            )));
-        }
+        let rows = self.to_export(name, folder).await?;
         for (at, row) in rows.iter().enumerate() {
             say(format!("[{}/{}] {}", at + 1, rows.len(), row.id));
             let data = folder.join("data").join(row.id.as_str());
@@ -141,6 +134,52 @@ impl Engine {
         let (folder, name) = (folder.to_owned(), name.to_owned());
         blocking(move || export::write_beside(&folder, &name, &lines, &beside)).await?;
         Ok(rows.len())
+    }
+
+    /// Writes the runnable tasks of a split into a folder as tasks for Harbor, each
+    /// as one step and as an evolution of so many iterations; for administrators.
+    /// Returns the number of tasks of the split.
+    ///
+    /// # Errors
+    /// As of [`Self::export`]; [`Error::Invalid`] when the number is 0 or too large.
+    pub async fn export_for_harbor(
+        &self,
+        name: &str,
+        folder: &Path,
+        iterations: u32,
+        say: Say<'_>,
+    ) -> Result<usize> {
+        self.require(AccountRole::Admin)?;
+        if !(1..=MAX_ITERATIONS).contains(&iterations) {
+            return Err(Error::Invalid(format!(
+                "iterations: an evolution has 1 to {MAX_ITERATIONS}, not {iterations}"
+            )));
+        }
+        let rows = self.to_export(name, folder).await?;
+        for (at, row) in rows.iter().enumerate() {
+            say(format!("[{}/{}] {}", at + 1, rows.len(), row.id));
+            let (folders, images) = (&self.folders, &self.images);
+            harbor::write_task(folders, images, &self.artifacts, row, folder, iterations).await?;
+        }
+        let beside = [("README.md", harbor::README.to_owned())];
+        let lines: Vec<TaskLine> = rows.iter().map(line).collect();
+        let (folder, name) = (folder.to_owned(), name.to_owned());
+        blocking(move || export::write_beside(&folder, &name, &lines, &beside)).await?;
+        Ok(rows.len())
+    }
+
+    /// The runnable tasks of a split, if they can be exported into this folder.
+    async fn to_export(&self, name: &str, folder: &Path) -> Result<Vec<TaskRow>> {
+        let mut rows = self.store.tasks_of_split(name).await?;
+        rows.retain(|row| row.state == TaskState::Ready);
+        let entries = std::fs::read_dir(folder).ok();
+        if entries.is_some_and(|mut entries| entries.next().is_some()) {
+            let folder = folder.display();
+            return Err(Error::Conflict(format!(
+                "{folder} is not empty; name a new folder"
+            )));
+        }
+        Ok(rows)
     }
 
     pub async fn task(&self, id: &TaskId) -> Result<TaskDetail> {

@@ -5,6 +5,7 @@
 
 mod evolution;
 mod folder;
+mod harbor;
 mod import;
 mod measurement;
 mod otter;
@@ -91,6 +92,9 @@ fn read(layout: Layout, root: &Path, metadata: &Path, detail: Detail) -> Result<
     let folder = Folder::open(root).map_err(|e| invalid(&e))?;
     let name = folder.name().map_err(|e| invalid(&e))?;
     let mut folders = match folder.list("") {
+        Ok(names) if layout == Layout::Harbor => {
+            harbor::by_task(&folder, names).map_err(Error::Invalid)?
+        }
         Ok(names) => by_task(layout, names),
         Err(Unread::Refused(why)) => return Err(Error::Invalid(why)),
         Err(Unread::Missing) => return Err(Error::not_found("folder", root.display())),
@@ -106,6 +110,7 @@ fn read(layout: Layout, root: &Path, metadata: &Path, detail: Detail) -> Result<
         let samples = match layout {
             Layout::Reference => vec![reference::find(&mut folder, &line.task_id, detail)],
             Layout::Otter => otter::find(&mut folder, &line.task_id, &own),
+            Layout::Harbor => harbor::find(&mut folder, &line, &own),
         };
         (TaskResults { line, samples }, folder.digest())
     })

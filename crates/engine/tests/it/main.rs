@@ -10,6 +10,7 @@ mod fixture;
 mod floods;
 mod gateway;
 mod handover;
+mod harbor;
 mod imports;
 mod isolation;
 mod judge;

@@ -87,7 +87,7 @@ impl Images {
 }
 
 /// The name of a task's image, by its content.
-pub(super) fn task_image_name(digest: &str) -> String {
+pub fn task_image_name(digest: &str) -> String {
     let content = digest.rsplit(':').next().unwrap_or(digest);
     format!("{TASK_IMAGES}:{content}")
 }

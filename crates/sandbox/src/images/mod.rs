@@ -20,13 +20,13 @@ use bollard::query_parameters::{
 use futures::{StreamExt, TryStreamExt};
 
 pub use layers::{EvictableImage, Layer};
+pub use load::task_image_name;
 use network::is_proxy;
 pub use network::{BuildNetwork, names_a_user, usual_ca_bundle};
 pub use registry::{Registry, SharedName};
 
 use crate::{Docker, LABEL_INSTANCE, LABEL_PURPOSE, status_of};
 use archive::renamed;
-use load::task_image_name;
 use swe_ci_base::code::CodeTree;
 
 /// The file of a build context with the host's CA bundle.

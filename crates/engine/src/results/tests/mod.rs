@@ -1,5 +1,7 @@
 //! Experiments in the layouts of other programs, in temporary folders.
 
+mod harbor;
+
 mod importing;
 
 mod reading;

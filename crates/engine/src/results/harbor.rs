@@ -1,0 +1,227 @@
+//! The layout of Harbor: a job's folder has a folder for each trial, with
+//! `result.json`, and with `swe-ci.json` of the verifier of our tasks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::FileType;
+
+use swe_ci_core::outcomes::{Outcomes, TestList};
+use swe_ci_core::report::{Outcome, Report, TestResult};
+use swe_ci_core::results::harbor::{Trial, TrialOf, VerifierReport, trial, verifier_report};
+use swe_ci_core::results::{Record, Recorded};
+use swe_ci_core::usage::Usage;
+use swe_ci_dataset::TaskLine;
+use swe_ci_store::Suite;
+
+use super::folder::{Folder, Unread, holds_files};
+use super::reference::PerTest;
+use super::{Evolution, Found};
+
+const MAX_BYTES: u64 = 64 << 20;
+const MAX_REPORT_BYTES: u64 = 256 << 20;
+
+/// Names of the trials' folders by task; folders of other tasks under their own
+/// names.
+///
+/// # Errors
+/// Why the folder is no job of one agent.
+pub fn by_task(
+    folder: &Folder,
+    names: Vec<(String, FileType)>,
+) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let mut folder = folder.unread();
+    let mut agents = BTreeSet::new();
+    let mut trials: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, kind) in names {
+        if !holds_files(kind) || !folder.has_file(&result_of(&name)).unwrap_or(true) {
+            continue;
+        }
+        let trial = read_trial(&mut folder, &name)?;
+        let task = match trial.task {
+            TrialOf::Step(task) | TrialOf::Evolution(task) => {
+                agents.insert(trial.agent);
+                task
+            }
+            TrialOf::Foreign(_) => name.clone(),
+        };
+        trials.entry(task).or_default().push(name);
+    }
+    if agents.len() > 1 {
+        let agents: Vec<String> = agents.into_iter().collect();
+        return Err(format!(
+            "this job has trials of several agents, `agent_info` says ({}); a run is of one: \
+             put the trials of each into a folder of their own",
+            agents.join(", ")
+        ));
+    }
+    Ok(trials)
+}
+
+/// The trials of a task as its samples, by the names of their folders.
+pub fn find(folder: &mut Folder, line: &TaskLine, names: &[String]) -> Vec<Found> {
+    if names.is_empty() {
+        let why = format!(
+            "there is no trial of `{}`: it was never started",
+            line.task_id
+        );
+        return vec![Found::Missing(why)];
+    }
+    let mut kinds = BTreeSet::new();
+    let samples: Vec<Found> = names
+        .iter()
+        .map(|name| match read_trial(folder, name) {
+            Ok(trial) => {
+                kinds.insert(matches!(trial.task, TrialOf::Evolution(_)));
+                evolution(folder, line, name, &trial).unwrap_or_else(|found| found)
+            }
+            Err(why) => Found::Bad(why),
+        })
+        .collect();
+    if kinds.len() > 1 {
+        return vec![Found::Bad(format!(
+            "this job has trials of `{0}` as a step and as an evolution; import a job of one kind",
+            line.task_id
+        ))];
+    }
+    samples
+}
+
+fn result_of(name: &str) -> String {
+    format!("{name}/result.json")
+}
+
+fn read_trial(folder: &mut Folder, name: &str) -> Result<Trial, String> {
+    let path = result_of(name);
+    let bytes = folder.read(&path, MAX_BYTES);
+    let bytes = bytes.map_err(|unread| unread.why(|| format!("{path} has gone")))?;
+    trial(&bytes).map_err(|bad| format!("{path}, {bad}"))
+}
+
+/// One trial; the error is the reason why there is no evolution.
+fn evolution(
+    folder: &mut Folder,
+    line: &TaskLine,
+    name: &str,
+    trial: &Trial,
+) -> Result<Found, Found> {
+    let steps: Vec<(String, Option<Usage>)> = match trial.task {
+        TrialOf::Evolution(_) => trial
+            .steps
+            .iter()
+            .map(|step| (format!("{name}/steps/{}", step.name), step.usage))
+            .collect(),
+        _ => vec![(name.to_owned(), trial.usage)],
+    };
+    let mut graded: Vec<(VerifierReport, Option<Usage>)> = Vec::new();
+    let mut notes = Vec::new();
+    for (step, usage) in steps {
+        let path = format!("{step}/verifier/swe-ci.json");
+        match folder.read(&path, MAX_REPORT_BYTES) {
+            Ok(bytes) => {
+                let verifier_report =
+                    verifier_report(&bytes).map_err(|e| Found::Bad(format!("{path}, {e}")))?;
+                check(line, &path, &verifier_report, graded.first())?;
+                graded.push((verifier_report, usage));
+            }
+            Err(Unread::Refused(why)) => return Err(Found::Bad(why)),
+            Err(Unread::Missing) => {
+                notes.push(format!(
+                    "`{name}`: there is no {path}; the evolution ends before"
+                ));
+                break;
+            }
+        }
+    }
+    let Some((first, _)) = graded.first() else {
+        let why = trial.exception.as_deref().unwrap_or("it has no exception");
+        let why = format!("the trial {name} was not graded: {why}");
+        return Err(Found::Missing(why));
+    };
+    let suite = suite_of(first);
+    let mut record = Record {
+        base_passed: suite.counts.base_passed,
+        gap: suite.counts.gap(),
+        iterations: Vec::new(),
+    };
+    let mut iterations = Vec::new();
+    for (verifier_report, programmer) in graded {
+        let report = verifier_report.report.ok();
+        let report = report
+            .map(|text| Report::parse(text.as_bytes()))
+            .transpose();
+        let report = report.map_err(|error| Found::Bad(format!("{name}: `report`: {error}")))?;
+        let outcomes = report
+            .as_ref()
+            .map(|report| Outcomes::of(&suite.tests, report));
+        record.iterations.push(Recorded {
+            passed: report.as_ref().map(Report::passed),
+            solved: outcomes
+                .as_ref()
+                .is_some_and(|o| o.passed() == suite.tests.len()),
+            architect: None,
+            programmer,
+        });
+        iterations.push(outcomes);
+    }
+    let tests = Ok(PerTest { suite, iterations });
+    Ok(Found::Evolution(Box::new(Evolution {
+        record,
+        tests,
+        notes,
+    })))
+}
+
+/// A result of this task, and of the same tests as the first one.
+fn check(
+    line: &TaskLine,
+    path: &str,
+    verifier_report: &VerifierReport,
+    first: Option<&(VerifierReport, Option<Usage>)>,
+) -> Result<(), Found> {
+    let fields = [
+        (
+            "task_id",
+            verifier_report.task_id.as_str(),
+            line.task_id.as_str(),
+        ),
+        ("current_sha", &verifier_report.current_sha, &line.base_sha),
+        ("target_sha", &verifier_report.target_sha, &line.target_sha),
+    ];
+    for (field, found, expect) in fields {
+        if found != expect {
+            let found = found.escape_debug();
+            return Err(Found::Bad(format!(
+                "{path}: `{field}` is `{found}`, and `{expect}` in the metadata file"
+            )));
+        }
+    }
+    let same = |first: &VerifierReport| {
+        first.tests == verifier_report.tests && first.base_passing == verifier_report.base_passing
+    };
+    match first {
+        Some((first, _)) if !same(first) => Err(Found::Bad(format!(
+            "{path}: `tests` or `base_passing` differ from those of the first iteration"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn suite_of(verifier_report: &VerifierReport) -> Suite {
+    let tests = TestList::of_target(&passing(&verifier_report.tests));
+    Suite::of(tests, &passing(&verifier_report.base_passing))
+}
+
+/// A report in which these tests pass, and no others are.
+fn passing(tests: &[String]) -> Report {
+    let result = TestResult {
+        outcome: Outcome::Passed,
+        message: String::new(),
+    };
+    Report {
+        exit_code: 0,
+        duration: 0.0,
+        tests: tests
+            .iter()
+            .map(|id| (id.clone(), result.clone()))
+            .collect(),
+    }
+}

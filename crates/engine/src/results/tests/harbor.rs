@@ -1,0 +1,239 @@
+//! Jobs of Harbor.
+
+use serde_json::{Value, json};
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::results::Layout;
+
+use super::super::{Detail, Found, read};
+use super::Lab;
+use crate::Error;
+
+const STEP: &str = "swe-ci/a";
+const EVOLUTION: &str = "swe-ci-evolution/a";
+
+fn result(task: &str, steps: &[&str]) -> Value {
+    let steps: Vec<Value> = steps
+        .iter()
+        .map(|name| json!({"step_name": name, "agent_result": {"n_input_tokens": 5}}))
+        .collect();
+    json!({
+        "task_name": task,
+        "agent_info": {"name": "oracle", "version": "1.0.0"},
+        "agent_result": {"n_input_tokens": 7, "n_output_tokens": 2},
+        "exception_info": null,
+        "step_results": steps,
+    })
+}
+
+/// Of a task with three tests, of which the base passes `t0`; these pass.
+fn verified(passing: &[&str]) -> Value {
+    let outcome = |id: &&str| {
+        if passing.contains(id) {
+            "passed"
+        } else {
+            "failed"
+        }
+    };
+    let tests: Vec<Value> = ["t0", "t1", "t2"]
+        .iter()
+        .map(|id| json!({"nodeid": id, "outcome": outcome(id)}))
+        .collect();
+    json!({
+        "format": 1,
+        "task_id": "a", "current_sha": "aaaaaaa", "target_sha": "bbbbbbb",
+        "tests": ["t0", "t1", "t2"], "base_passing": ["t0"], "base_passed": 1, "target_passed": 3,
+        "collapse": null, "findings": [],
+        "report": {
+            "exitcode": 0, "duration": 0.1,
+            "summary": {"total": 3, "passed": passing.len()}, "tests": tests,
+        },
+    })
+}
+
+fn collapsed() -> Value {
+    let mut value = verified(&[]);
+    value["collapse"] = "the tests took longer than 5 s".into();
+    value["report"] = Value::Null;
+    value
+}
+
+fn samples(lab: &Lab) -> Vec<Found> {
+    let read = read(
+        Layout::Harbor,
+        &lab.experiment(),
+        &lab.metadata(),
+        Detail::Tests,
+    );
+    read.unwrap().tasks.remove(0).samples
+}
+
+fn only(lab: &Lab) -> Found {
+    let mut samples = samples(lab);
+    assert_eq!(samples.len(), 1);
+    samples.remove(0)
+}
+
+fn write(lab: &Lab, path: &str, value: &Value) {
+    lab.write(path, value.to_string());
+}
+
+#[test]
+fn trials_of_a_step_are_samples_of_one_iteration() {
+    let lab = Lab::new(&["a"]);
+    for (trial, passing) in [("a__x", &["t0", "t1"][..]), ("a__y", &["t0", "t1", "t2"])] {
+        write(&lab, &format!("{trial}/result.json"), &result(STEP, &[]));
+        write(
+            &lab,
+            &format!("{trial}/verifier/swe-ci.json"),
+            &verified(passing),
+        );
+    }
+    write(&lab, "other/result.json", &result("harbor/hello", &[]));
+    lab.write("job.log", "text");
+    let found = read(
+        Layout::Harbor,
+        &lab.experiment(),
+        &lab.metadata(),
+        Detail::Tests,
+    );
+    let mut found = found.unwrap();
+    assert_eq!(found.ignored, ["other"]);
+    let samples = found.tasks.remove(0).samples;
+    let passed: Vec<u32> = samples
+        .iter()
+        .map(|sample| {
+            let Found::Evolution(evolution) = sample else {
+                panic!("{sample:?}");
+            };
+            let usage = evolution.record.iterations[0].programmer.unwrap();
+            assert_eq!((usage.input_tokens, usage.output_tokens), (7, 2));
+            let measured = evolution.measured(20);
+            assert!(!measured.suite.counts.counts_only);
+            measured.iterations[0].verdict.in_target()
+        })
+        .collect();
+    assert_eq!(passed, [2, 3]);
+}
+
+#[test]
+fn an_evolution_has_an_iteration_per_step() {
+    let lab = Lab::new(&["a"]);
+    let steps = ["iteration-0001", "iteration-0002", "iteration-0003"];
+    write(&lab, "a__x/result.json", &result(EVOLUTION, &steps));
+    for (step, value) in steps.iter().zip([
+        verified(&["t1", "t2"]),
+        collapsed(),
+        verified(&["t0", "t1", "t2"]),
+    ]) {
+        let path = format!("a__x/steps/{step}/verifier/swe-ci.json");
+        write(&lab, &path, &value);
+    }
+    let Found::Evolution(evolution) = only(&lab) else {
+        panic!("{:?}", samples(&lab));
+    };
+    let verdicts: Vec<Verdict> = evolution
+        .measured(20)
+        .iterations
+        .iter()
+        .map(|i| i.verdict)
+        .collect();
+    let scored = |passed, lost| Verdict::Scored {
+        in_target: passed,
+        passed,
+        lost,
+    };
+    assert_eq!(
+        verdicts,
+        [scored(2, 1), Verdict::Collapsed { lost: 2 }, scored(3, 0)]
+    );
+
+    // One that was cut off keeps what was graded before.
+    std::fs::remove_file(lab.path("a__x/steps/iteration-0002/verifier/swe-ci.json")).unwrap();
+    let Found::Evolution(evolution) = only(&lab) else {
+        panic!("{:?}", samples(&lab));
+    };
+    assert_eq!(evolution.record.iterations.len(), 1);
+    assert!(evolution.notes[0].contains("iteration-0002"));
+}
+
+#[test]
+fn broken_files_are_refused_with_file_and_field() {
+    let check = |change: &dyn Fn(&mut Value, &mut Value), expect: &str| {
+        let lab = Lab::new(&["a"]);
+        let (mut trial, mut report) = (result(STEP, &[]), verified(&["t0"]));
+        change(&mut trial, &mut report);
+        write(&lab, "a__x/result.json", &trial);
+        write(&lab, "a__x/verifier/swe-ci.json", &report);
+        let why = match only(&lab) {
+            Found::Bad(why) => why,
+            other => panic!("{other:?}"),
+        };
+        assert!(why.contains(expect), "{why}");
+    };
+    let file = "a__x/verifier/swe-ci.json";
+    check(
+        &|_, report| report["format"] = 9.into(),
+        &format!("{file}, line 1: `format` is 9"),
+    );
+    check(
+        &|_, report| report["target_sha"] = "ccc".into(),
+        &format!("{file}: `target_sha` is `ccc`, and `bbbbbbb`"),
+    );
+    check(
+        &|_, report| report["tests"] = 1.into(),
+        &format!("{file}, line 1: column"),
+    );
+    check(
+        &|_, report| report["report"]["summary"]["passed"] = 7.into(),
+        "`report`: the test report contradicts itself",
+    );
+    check(
+        &|_, report| report["collapse"] = "x".into(),
+        "`collapse` or `report`",
+    );
+
+    // Whose trial it is stands in a file that nobody can read.
+    let lab = Lab::new(&["a"]);
+    lab.write("a__x/result.json", "{\"task_name\": \"swe-ci/a\"}");
+    let error = read(
+        Layout::Harbor,
+        &lab.experiment(),
+        &lab.metadata(),
+        Detail::Tests,
+    );
+    let Err(Error::Invalid(why)) = error else {
+        panic!("{error:?}");
+    };
+    assert!(why.contains("a__x/result.json, line 1"), "{why}");
+    assert!(why.contains("`agent_info`"), "{why}");
+}
+
+#[test]
+fn a_job_is_of_one_agent_and_one_kind() {
+    let lab = Lab::new(&["a"]);
+    write(&lab, "a__x/result.json", &result(STEP, &[]));
+    let mut other = result(STEP, &[]);
+    other["agent_info"]["name"] = "nop".into();
+    write(&lab, "a__y/result.json", &other);
+    let (root, metadata) = (lab.experiment(), lab.metadata());
+    let error = read(Layout::Harbor, &root, &metadata, Detail::Tests).unwrap_err();
+    assert!(error.to_string().contains("(nop, oracle)"), "{error}");
+
+    write(&lab, "a__y/result.json", &result(EVOLUTION, &[]));
+    let Found::Bad(why) = only(&lab) else {
+        panic!("{:?}", samples(&lab));
+    };
+    assert!(why.contains("as a step and as an evolution"), "{why}");
+}
+
+#[test]
+fn a_trial_that_was_not_graded_is_missing() {
+    let lab = Lab::new(&["a"]);
+    let mut trial = result(STEP, &[]);
+    trial["exception_info"] = json!({"exception_type": "EnvironmentStartTimeoutError"});
+    write(&lab, "a__x/result.json", &trial);
+    let Found::Missing(why) = only(&lab) else {
+        panic!("{:?}", samples(&lab));
+    };
+    assert!(why.contains("EnvironmentStartTimeoutError"), "{why}");
+}

@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# Tries docs/harbor.md with the real harbor of the package index: exports the
+# demo split, lets Harbor's oracle and its agent that does nothing (nop) work on
+# it, and imports what they came to. Then Harbor's validator reads trajectories.
+#
+#   scripts/test-harbor.sh [TASK…]
+#
+# Harbor needs Python 3.12 and Docker Compose, so it runs in a container of Debian
+# 13 that speaks to this machine's engine. TASK names tasks of the demo split; all
+# when absent. HARBOR_FOLDER names a folder to keep Harbor and its jobs in.
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "$0")/.." && pwd)
+cd "$ROOT"
+# shellcheck source=scripts/lib/common.sh
+source scripts/lib/common.sh
+# shellcheck source=scripts/lib/demo-server.sh
+source scripts/lib/demo-server.sh
+
+HARBOR=0.26.0
+HARBOR_IMAGE=swe-ci/harbor:1
+ITERATIONS=3
+folder=${HARBOR_FOLDER:-$work/harbor}
+mkdir -p "$folder"
+# Files of containers may belong to others.
+leave() {
+    stop_demo
+    [[ -n ${HARBOR_FOLDER:-} ]] || inside find "$folder" -mindepth 1 -delete || true
+    rm -rf "$work"
+}
+trap leave EXIT
+
+# The certificates of this machine, for a package index behind a proxy.
+certificates=()
+for bundle in "${PIP_CERT:-}" "${SSL_CERT_FILE:-}"; do
+    if [[ -f $bundle ]]; then
+        certificates=(--volume "$bundle:/host-ca.crt:ro" --env PIP_CERT=/host-ca.crt --env SSL_CERT_FILE=/host-ca.crt)
+        break
+    fi
+done
+
+# inside COMMAND…: in the container, with this machine's engine, at the same path.
+inside() {
+    docker run --rm --network host --workdir "$folder" --volume "$folder:$folder" \
+        --volume /var/run/docker.sock:/var/run/docker.sock "${certificates[@]}" \
+        --env PIP_INDEX_URL --env HTTPS_PROXY --env HTTP_PROXY --env NO_PROXY \
+        "$HARBOR_IMAGE" "$@"
+}
+
+install() {
+    docker image inspect swe-ci/base:py313 >/dev/null 2>&1 || scripts/setup.sh pythons
+    docker image inspect "$HARBOR_IMAGE" >/dev/null 2>&1 ||
+        docker build --network host --quiet --tag "$HARBOR_IMAGE" - >/dev/null <<'DOCKERFILE'
+FROM swe-ci/base:py313
+RUN apt-get update && apt-get install --yes --no-install-recommends docker-cli docker-compose && rm -rf /var/lib/apt/lists/*
+DOCKERFILE
+    inside sh -c "test -x venv/bin/harbor || { python3 -m venv venv && venv/bin/pip install --quiet harbor==$HARBOR; }"
+    say harbor "harbor $(inside venv/bin/harbor --version)"
+}
+
+# trial KIND AGENT REWARD: all tasks of a kind come to this reward.
+trial() {
+    local chosen=() task
+    for task in "${tasks[@]}"; do chosen+=(--include-task-name "*/$task"); done
+    inside rm -rf "jobs/$1-$2"
+    inside venv/bin/harbor run --path "tasks/$1" "${chosen[@]}" --agent "$2" --jobs-dir jobs --job-name "$1-$2" \
+        --n-concurrent 1 --yes --quiet >"$folder/$1-$2.log" 2>&1 || die harbor "$1, $2: $(tail -n 20 "$folder/$1-$2.log")"
+    python3 - "$folder/jobs/$1-$2" "$3" <<'PYTHON'
+import glob, json, sys
+
+job, expect = sys.argv[1], float(sys.argv[2])
+trials = sorted(glob.glob(job + "/*/result.json"))
+assert trials, "no trial in " + job
+for path in trials:
+    with open(path) as file:
+        trial = json.load(file)
+    assert trial["exception_info"] is None, (path, trial["exception_info"]["exception_message"])
+    rewards = trial["verifier_result"]["rewards"]
+    print("         ", trial["task_name"], trial["agent_info"]["name"], rewards)
+    assert rewards["reward"] == expect, (path, rewards, expect)
+PYTHON
+}
+
+# imported KIND AGENT ITERATIONS SCORE
+imported() {
+    local score
+    score=$("$program" score "$folder/jobs/$1-$2" --from harbor --metadata "$folder/tasks/metadata/demo.csv" \
+        --max-iterations "$3" --convention paper --json 2>/dev/null |
+        python3 -c 'import json, sys; print(float(json.load(sys.stdin)["evoscore"]))')
+    [[ $score == "$4" ]] || die harbor "the job $1-$2 scores $score, not $4"
+    "$program" import-results --from harbor "$folder/jobs/$1-$2" --metadata "$folder/tasks/metadata/demo.csv" \
+        --max-iterations "$3" --model "$2" --data "$work/data" >/dev/null
+    say harbor "the job $1-$2 is imported: EvoScore $score"
+}
+
+# What the gateway recorded of a run's agents is a trajectory to Harbor too.
+validate() {
+    local evolution role
+    evolution=$(ask "runs/$conversation" | field evolution_list.0.evolution_id)
+    for role in architect programmer; do
+        ask "evolutions/$evolution/iterations/1/$role/trajectory?format=atif" >"$folder/$role.json"
+        inside venv/bin/python -m harbor.utils.trajectory_validator "$role.json" ||
+            die harbor "Harbor's validator refuses the trajectory of the $role"
+        say harbor "the trajectory of the $role is valid"
+    done
+}
+
+tasks=("$@")
+serve_demo submitter
+install
+await_runs 1
+submit_conversation quickest
+await_runs 2
+validate
+rm -rf "$folder/tasks"
+"$program" dataset export demo "$folder/tasks" --as harbor --iterations "$ITERATIONS" --data "$work/data"
+for kind in step:1 evolution:$ITERATIONS; do
+    for agent in oracle:1.0 nop:0.0; do
+        say harbor "${kind%:*}, ${agent%:*}"
+        trial "${kind%:*}" "${agent%:*}" "${agent#*:}"
+        imported "${kind%:*}" "${agent%:*}" "${kind#*:}" "${agent#*:}"
+    done
+done
