@@ -90,6 +90,29 @@ impl SplitDetail {
         sheet
     }
 
+    /// The card of a dataset on the Hugging Face hub: how its viewer reads the split,
+    /// and the datasheet.
+    pub fn hub_card(&self) -> String {
+        let SplitSummary { name, ready, .. } = &self.summary;
+        format!(
+            "---\n\
+             pretty_name: \"SWE-CI split {name}\"\n\
+             tags:\n- swe-ci\n- code\n- software-engineering\n\
+             configs:\n\
+             - config_name: {name:?}\n  \
+               data_files:\n  \
+               - split: test\n    \
+                 path: {path:?}\n\
+             ---\n\n\
+             {ready} tasks of the SWE-CI benchmark in the layout of its official dataset: `metadata/{name}.csv`, \
+             and for each task `data/<task_id>/code.zip` (a git checkout with its history) and \
+             `data/<task_id>/image.tar.gz` (a `docker save`). `SHA256SUMS` has the digests of these files.\n\n\
+             `swe-ci dataset import --from hf:OWNER/NAME --split {name}` imports it.\n\n{sheet}",
+            path = format!("metadata/{name}.csv"),
+            sheet = self.datasheet(),
+        )
+    }
+
     fn write_datasheet(&self, to: &mut String) -> std::fmt::Result {
         let SplitSummary { name, tasks, ready } = &self.summary;
         writeln!(
@@ -238,6 +261,14 @@ mod tests {
             }],
             funnel: Vec::new(),
         };
+        let card = detail(Some(SplitSource::Demo)).hub_card();
+        for part in [
+            "---\npretty_name: \"SWE-CI split demo\"\ntags:\n- swe-ci\n",
+            "\nconfigs:\n- config_name: \"demo\"\n  data_files:\n  - split: test\n    path: \"metadata/demo.csv\"\n---\n",
+            "# Datasheet of the split `demo`",
+        ] {
+            assert!(card.contains(part), "{part}: {card}");
+        }
         let sheet = detail(Some(SplitSource::Demo)).datasheet();
         for part in [
             "# Datasheet of the split `demo`",

@@ -1,6 +1,6 @@
 //! `swe-ci dataset`: imports, curates, exports and lists splits.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use swe_ci_core::task::{TaskId, TestCommand};
@@ -13,6 +13,7 @@ use swe_ci_views::view::{Page, SplitSummary, TaskState, TaskSummary};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
+use super::hub_push::{self, HubTarget, Pushed};
 use super::output;
 use super::signals::stop_on_signals;
 use crate::config::GlobalOptions;
@@ -67,6 +68,11 @@ Examples:
   swe-ci dataset export demo ./demo-dataset
   swe-ci dataset export demo ./demo-tasks --as harbor --iterations 5";
 
+const PUSH_EXAMPLES: &str = "\
+Examples:
+  HF_TOKEN=… swe-ci dataset push demo --to hf:acme/swe-ci-demo --private
+  swe-ci dataset import --from hf:acme/swe-ci-demo --split demo";
+
 const SHARE_HELP: &str = "\
 An import does this by itself where SWE_CI_ARTIFACTS or SWE_CI_REGISTRY are set.
 What is there already is not sent again.
@@ -103,6 +109,9 @@ pub(super) enum Command {
     /// Write a split into a folder, in the official layout or for Harbor
     #[command(after_help = EXPORT_HELP)]
     Export(Export),
+    /// Push a split to a dataset of the Hugging Face hub, in the official layout
+    #[command(after_help = format!("{}\n\n{PUSH_EXAMPLES}", hub_push::HELP))]
+    Push(Push),
     /// Put the code and images of a split where other machines find them
     #[command(after_help = SHARE_HELP)]
     Share {
@@ -174,6 +183,22 @@ fn test_command(name: &str) -> Result<TestCommand, String> {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct Push {
+    /// The split
+    split: String,
+    /// The dataset, hf:OWNER/NAME[@BRANCH]
+    #[arg(long, value_name = "TARGET")]
+    to: HubTarget,
+    /// Keep what is pushed in this folder, which is empty or absent; a temporary
+    /// one in the data folder when absent
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// A dataset that is created shall be private
+    #[arg(long)]
+    private: bool,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct Curate {
     /// The plan
     #[arg(value_name = "FILE", required_unless_present_any = ["example", "go_on", "cancel", "publish"])]
@@ -214,6 +239,9 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
     if let Command::Curate(Curate { example: true, .. }) = command {
         return output::line(EXAMPLE_PLAN.trim_end());
     }
+    if let Command::Push(options) = &command {
+        options.to.check(global).await?;
+    }
     let engine = super::open(global).await?;
     match command {
         Command::Demo { json } => imported(&engine.import_demo(&output::say).await?, json),
@@ -249,6 +277,7 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
             output::note(format_args!("{tasks} tasks in {}", folder.display()));
             Ok(())
         }
+        Command::Push(options) => push(global, &engine, options).await,
         Command::Share { split } => {
             let tasks = engine.share(&split, &output::say).await?;
             output::note(format_args!("{tasks} tasks are shared"));
@@ -281,6 +310,38 @@ fn imported(imported: &Imported, json: bool) -> Result<(), Failure> {
     }
     let what = format!("no task of split `{split}` can be used");
     Err(Failure::new(what).next("the list gives the reasons; `swe-ci doctor` may find more"))
+}
+
+async fn push(global: &GlobalOptions, engine: &Engine, options: Push) -> Result<(), Failure> {
+    if let Some(folder) = &options.folder {
+        return push_from(folder, engine, &options).await;
+    }
+    let data = global.engine(0).map_err(Failure::usage)?.data;
+    let temporary = tempfile::Builder::new().prefix("push-").tempdir_in(&data);
+    let temporary =
+        temporary.map_err(|e| Failure::new(format!("no folder in {}: {e}", data.display())))?;
+    push_from(&temporary.path().join("dataset"), engine, &options).await
+}
+
+async fn push_from(folder: &Path, engine: &Engine, options: &Push) -> Result<(), Failure> {
+    let split = &options.split;
+    let tasks = engine.export(split, folder, &output::say).await?;
+    if tasks == 0 {
+        return Err(Failure::new(format!(
+            "split `{split}` has no task that can run"
+        )));
+    }
+    let card = folder.join("README.md");
+    std::fs::write(&card, engine.split(split).await?.hub_card())
+        .map_err(|e| Failure::new(format!("{}: {e}", card.display())))?;
+    let pushed = Pushed {
+        folder,
+        only: Vec::new(),
+        path: ".",
+        message: format!("Split {split}: {tasks} tasks"),
+        private: options.private,
+    };
+    options.to.push(&pushed).await
 }
 
 async fn curate(engine: &Engine, options: Curate) -> Result<(), Failure> {

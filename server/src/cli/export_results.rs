@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_engine::{Engine, ExportedLog, LogExport};
+use swe_ci_engine::{ExportedLog, LogExport};
 
 use super::failure::Failure;
+use super::hub_push::{HubTarget, Pushed};
 use super::output;
+use crate::config::GlobalOptions;
 
 pub(super) const AFTER_HELP: &str = "\
 Formats:
@@ -18,10 +20,16 @@ Formats:
 A run must be over. A file that is there already is kept, unless --replace says
 otherwise. stdout shows the names of the files.
 
+With --to the files are also pushed to a dataset of the Hugging Face hub, into
+its folder `logs`. The program `hf` of the hub does it (pip install
+huggingface_hub), with the token in HF_TOKEN; HF_ENDPOINT names another hub. All
+files arrive in one commit, or none.
+
 Examples:
   swe-ci export-results 0199a1b2-… --as inspect --output logs
   inspect view --log-dir logs
-  swe-ci export-results A B --as inspect --output logs --gamma 1.5 --replace";
+  swe-ci export-results A B --as inspect --output logs --gamma 1.5 --replace
+  HF_TOKEN=… swe-ci export-results A --as inspect --output logs --to hf:acme/swe-ci-logs";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -34,6 +42,12 @@ pub(super) struct Options {
     /// The folder of the files; created when absent
     #[arg(long, value_name = "FOLDER")]
     output: PathBuf,
+    /// Push the files to this dataset, hf:OWNER/NAME[@BRANCH]
+    #[arg(long, value_name = "TARGET")]
+    to: Option<HubTarget>,
+    /// With --to: a dataset that is created shall be private
+    #[arg(long, requires = "to")]
+    private: bool,
     /// Replace files that are there already
     #[arg(long)]
     replace: bool,
@@ -48,10 +62,14 @@ pub(super) struct Options {
     json: bool,
 }
 
-pub(super) async fn execute(engine: &Engine, options: Options) -> Result<(), Failure> {
+pub(super) async fn execute(global: &GlobalOptions, options: Options) -> Result<(), Failure> {
+    if let Some(target) = &options.to {
+        target.check(global).await?;
+    }
+    let engine = super::open(global).await?;
     let convention: Convention = options.convention.parse().map_err(Failure::usage)?;
     let wanted = LogExport {
-        folder: options.output,
+        folder: options.output.clone(),
         replace: options.replace,
         gamma: options.gamma,
         convention,
@@ -64,10 +82,31 @@ pub(super) async fn execute(engine: &Engine, options: Options) -> Result<(), Fai
         }
         exported.push(log);
     }
-    match options.json {
-        true => output::json(&exported),
-        false => Ok(()),
+    if options.json {
+        output::json(&exported)?;
     }
+    match &options.to {
+        Some(target) => push(target, &options, &exported).await,
+        None => Ok(()),
+    }
+}
+
+async fn push(
+    target: &HubTarget,
+    options: &Options,
+    exported: &[ExportedLog],
+) -> Result<(), Failure> {
+    let names = exported.iter().filter_map(|log| log.file.file_name());
+    let pushed = Pushed {
+        folder: &options.output,
+        only: names
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect(),
+        path: "logs",
+        message: format!("Logs of {} runs", exported.len()),
+        private: options.private,
+    };
+    target.push(&pushed).await
 }
 
 fn tell(log: &ExportedLog) -> Result<(), Failure> {

@@ -11,6 +11,7 @@ mod findings;
 mod gate;
 mod handovers;
 mod harness;
+mod hub_push;
 mod import_results;
 mod judge;
 mod key;
@@ -231,9 +232,7 @@ impl Cli {
             Command::ImportResults(options) => {
                 import_results::execute(&engine().await?, options).await
             }
-            Command::ExportResults(options) => {
-                export_results::execute(&engine().await?, options).await
-            }
+            Command::ExportResults(options) => export_results::execute(&global, options).await,
             Command::Verify(options) => verify::execute(&engine().await?, &options).await,
             Command::Judge(options) => judge::execute(engine, options).await,
             Command::Regrade(options) => regrade::execute(&engine().await?, &options).await,

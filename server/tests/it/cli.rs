@@ -49,7 +49,7 @@ pub fn stderr(output: &Output) -> String {
 
 #[test]
 fn help_is_worth_reading() {
-    let commands: [&[&str]; 35] = [
+    let commands: [&[&str]; 36] = [
         &[],
         &["serve"],
         &["migrate"],
@@ -60,6 +60,7 @@ fn help_is_worth_reading() {
         &["dataset", "import"],
         &["dataset", "curate"],
         &["dataset", "export"],
+        &["dataset", "push"],
         &["dataset", "list"],
         &["run", "submit"],
         &["run", "list"],
@@ -458,4 +459,24 @@ fn a_reader_that_leaves_is_no_error() {
     drop(reader);
     let output = child.stdout(writer).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn a_push_needs_a_token_and_the_program_of_the_hub() {
+    let folder = tempfile::tempdir().unwrap();
+    let push = |token: &str| {
+        let mut command = program();
+        command.args(["dataset", "push", "demo", "--to", "hf:acme/demo", "--data"]);
+        command.arg(folder.path()).env("PATH", folder.path());
+        let output = command.env("HF_TOKEN", token).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), said)
+    };
+    let (code, said) = push("");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("HF_TOKEN is not set"), "{said}");
+    let (code, said) = push("hf_secret");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("pip install huggingface_hub"), "{said}");
+    assert!(!said.contains("hf_secret"), "{said}");
 }

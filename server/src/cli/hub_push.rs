@@ -1,0 +1,175 @@
+//! Pushes files to datasets of the Hugging Face hub, by the hub's own program `hf`:
+//! it speaks the hub's upload, which this program need not.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::Stdio;
+use std::str::FromStr;
+
+use swe_ci_engine::ImportSource;
+use tokio::process::Command;
+
+use super::failure::Failure;
+use super::output;
+use crate::config::GlobalOptions;
+
+pub(super) const HELP: &str = "\
+The program `hf` of the hub pushes (pip install huggingface_hub). The token of
+an account that may write there is in HF_TOKEN; HF_ENDPOINT names another hub.
+The dataset is created when absent. All files arrive in one commit, or none.";
+
+/// A dataset to push to, `hf:OWNER/NAME[@BRANCH]`.
+#[derive(Debug, Clone)]
+pub(super) struct HubTarget {
+    dataset: String,
+    branch: String,
+}
+
+impl FromStr for HubTarget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form = || "write hf:OWNER/NAME or hf:OWNER/NAME@BRANCH".to_owned();
+        let ImportSource::Hub { dataset, revision } = text.parse()? else {
+            return Err(form());
+        };
+        let dataset = dataset.to_string();
+        if !dataset.contains('/') {
+            return Err(form());
+        }
+        Ok(Self {
+            dataset,
+            branch: revision.to_string(),
+        })
+    }
+}
+
+impl HubTarget {
+    /// Finds out, before anything is written, whether `hf` is there and the hub
+    /// accepts the token.
+    pub(super) async fn check(&self, global: &GlobalOptions) -> Result<(), Failure> {
+        let config = global.engine(0).map_err(Failure::usage)?;
+        if config.hub_token.is_none() {
+            let what = "HF_TOKEN is not set, and a push needs the token of an account";
+            return Err(Failure::usage(what)
+                .next("make a token that may write, at the hub's page of access tokens"));
+        }
+        let asked = hf(&["auth", "whoami"])
+            .output()
+            .await
+            .map_err(|error| no_hf(&error))?;
+        if asked.status.success() {
+            return Ok(());
+        }
+        let what = format!(
+            "the hub does not accept the token in HF_TOKEN: {}",
+            said(&asked.stdout, &asked.stderr)
+        );
+        Err(Failure::new(what).next("set another token; HF_ENDPOINT names the hub"))
+    }
+
+    /// Pushes the files of a folder, or only those named, in one commit.
+    pub(super) async fn push(&self, pushed: &Pushed<'_>) -> Result<(), Failure> {
+        let Self { dataset, branch } = self;
+        let mut command = hf(&["upload", dataset]);
+        command.arg(pushed.folder).arg(pushed.path);
+        command.args(["--repo-type", "dataset", "--revision", branch]);
+        command.args(["--commit-message", &pushed.message]);
+        command.args(pushed.private.then_some("--private"));
+        for name in &pushed.only {
+            command.args(["--include", name]);
+        }
+        // Progress and problems go to the caller's terminal.
+        let done = command.stderr(Stdio::inherit()).output().await;
+        let done = done.map_err(|error| no_hf(&error))?;
+        if !done.status.success() {
+            let what = format!("nothing was pushed to {dataset}: `hf upload` failed, see above");
+            return Err(Failure::new(what)
+                .next("once that is mended, push again: the hub keeps files that have arrived"));
+        }
+        let text = String::from_utf8_lossy(&done.stdout);
+        let address = text
+            .split_whitespace()
+            .find(|word| word.starts_with("http"));
+        output::note(format_args!(
+            "pushed to hf:{dataset}@{branch}: {}",
+            address.unwrap_or("as one commit")
+        ));
+        Ok(())
+    }
+}
+
+/// What is pushed in one commit.
+pub(super) struct Pushed<'a> {
+    pub folder: &'a Path,
+    /// Names of files of the folder; all when empty.
+    pub only: Vec<String>,
+    /// The folder of the dataset.
+    pub path: &'a str,
+    pub message: String,
+    /// A dataset that is created shall be private.
+    pub private: bool,
+}
+
+fn hf(arguments: &[&str]) -> Command {
+    let mut command = Command::new("hf");
+    command.args(arguments).stdin(Stdio::null());
+    // Its other protocol commits in several parts.
+    command.env("HF_HUB_DISABLE_XET", "1");
+    command.env("HF_HUB_DISABLE_TELEMETRY", "1");
+    command.env("NO_COLOR", "1").kill_on_drop(true);
+    command
+}
+
+fn no_hf(error: &std::io::Error) -> Failure {
+    let failure = Failure::new(format!(
+        "`hf`, the program of the hub, does not start: {error}"
+    ));
+    failure.next_if(
+        error.kind() == ErrorKind::NotFound,
+        "install it: `pipx install huggingface_hub`, or `pip install huggingface_hub`",
+    )
+}
+
+/// The line of a program's output that tells its problem.
+fn said(stdout: &[u8], stderr: &[u8]) -> String {
+    let text = [stderr, stdout].map(String::from_utf8_lossy);
+    let mut lines = text.iter().flat_map(|text| text.lines());
+    let line = lines
+        .find(|line| line.contains("rror"))
+        .unwrap_or("it says nothing");
+    line.trim().chars().take(300).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_datasets_with_an_owner() {
+        let check = |text: &str, expect: Option<(&str, &str)>| {
+            let target = text.parse::<HubTarget>().ok();
+            let found = target.as_ref().map(|t| (&*t.dataset, &*t.branch));
+            assert_eq!(found, expect, "{text}");
+        };
+        check("hf:acme/bench", Some(("acme/bench", "main")));
+        check("hf:acme/bench@v2", Some(("acme/bench", "v2")));
+        for bad in [
+            "acme/bench",
+            "hf:bench",
+            "hf:",
+            "hf:a/b/c",
+            "hf:a/b@-x",
+            "./folder",
+        ] {
+            check(bad, None);
+        }
+    }
+
+    #[test]
+    fn problems_are_found_in_the_output() {
+        let found = said(b"", b"\nError: Invalid user token.\nHint: log in\n");
+        assert_eq!(found, "Error: Invalid user token.");
+        assert_eq!(said(b"", b""), "it says nothing");
+    }
+}
