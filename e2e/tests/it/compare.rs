@@ -186,7 +186,7 @@ async fn a_baseline() {
             &format!("return location.search.includes('baseline={baseline}') && document.querySelectorAll('.pair').length === 2"),
         )
         .await;
-    let against = "return [...document.querySelectorAll('.pair .pair-run:last-of-type .letter')].map(l => l.textContent)";
+    let against = "return [...document.querySelectorAll('.pair-against + .pair-run .letter')].map(l => l.textContent)";
     assert_eq!(browser.eval(against).await, json!(["B", "B"]));
     let gates = "return [...document.querySelectorAll('.pair')].filter(p => p.textContent.includes('Gate: ')).length";
     assert_eq!(browser.eval(gates).await, json!(2));
