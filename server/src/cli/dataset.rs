@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_engine::{
     CurationPlan, EXAMPLE_PLAN, Engine, ImportOptions, ImportSource, Imported, PageRequest,
@@ -136,11 +136,17 @@ pub(super) struct Export {
     /// An empty or absent folder
     folder: PathBuf,
     /// `official`, or `harbor`: tasks that Harbor runs (docs/harbor.md)
-    #[arg(long = "as", value_name = "FORMAT", default_value = "official", value_parser = ["official", "harbor"])]
-    format: String,
+    #[arg(long = "as", value_name = "FORMAT", default_value = "official")]
+    format: ExportFormat,
     /// Number of iterations of an evolution, for `--as harbor`
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=1000))]
     iterations: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ExportFormat {
+    Official,
+    Harbor,
 }
 
 #[derive(Debug, Args)]
@@ -267,12 +273,12 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
             iterations,
         }) => {
             let say = &output::say;
-            let tasks = if format == "harbor" {
-                engine
-                    .export_for_harbor(&split, &folder, iterations, say)
-                    .await?
-            } else {
-                engine.export(&split, &folder, say).await?
+            let tasks = match format {
+                ExportFormat::Official => engine.export(&split, &folder, say).await?,
+                ExportFormat::Harbor => {
+                    let tasks = engine.export_for_harbor(&split, &folder, iterations, say);
+                    tasks.await?
+                }
             };
             output::note(format_args!("{tasks} tasks in {}", folder.display()));
             Ok(())

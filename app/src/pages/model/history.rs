@@ -56,27 +56,27 @@ fn table(history: &RunHistory, days: &HashMap<String, String>) -> impl IntoView 
     let rows = rows.collect_view();
     let heads = view! {
         <th scope="col">"Submitted"</th>
-        <th scope="col">"Harness"</th>
-        <th scope="col" class="number">"EvoScore"</th>
+        <th scope="col">"Version"</th>
+        <th scope="col" colspan="2">"EvoScore"</th>
         <th scope="col"><span class="visually-hidden">"Comparison"</span></th>
     };
     view! {
         <h3>{title(history)}</h3>
         <p>{in_words(history)}</p>
-        <PlainTable class="profile history" caption="EvoScore by run" scrolls="EvoScore by run; scrolls sideways" heads=heads.into_any()>
+        <PlainTable class="profile past-runs" caption="EvoScore by run" scrolls="EvoScore by run; scrolls sideways" heads=heads.into_any()>
             {rows}
         </PlainTable>
     }
 }
 
-/// "field · 40 tasks of 20 repositories · opencode".
+/// "field with opencode · 40 tasks of 20 repositories".
 fn title(history: &RunHistory) -> String {
     format!(
-        "{} · {} of {} · {}",
+        "{} with {} · {} of {}",
         history.split,
+        history.harness,
         format::count(history.tasks, "task"),
-        format::repositories(history.repositories as usize),
-        history.harness
+        format::repositories(history.repositories as usize)
     )
 }
 
@@ -101,14 +101,15 @@ fn run_row(run: &PastRun, before: &str, day: String, floor: f64) -> impl IntoVie
         <tr>
             <th scope="row"><a href=run_href(&run.run_id)>{day}</a></th>
             <td>{run.harness_version.clone()}</td>
-            <td class="number">{format::score(run.evoscore)}<ScoreBar value=run.evoscore floor/></td>
+            <td>{format::score(run.evoscore)}</td>
+            <td><ScoreBar value=run.evoscore floor/></td>
             <td>{compare}</td>
         </tr>
     }
 }
 
 fn change_row(change: &HistoryChange) -> impl IntoView + use<> {
-    view! { <tr class="history-change"><td colspan="4">{change_in_words(change)}</td></tr> }
+    view! { <tr class="past-change"><td colspan="5">{change_in_words(change)}</td></tr> }
 }
 
 /// "Down by 0.40 [0.45, 0.35], from 0.500 to 0.100, p = 0.008".
