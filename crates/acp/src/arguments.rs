@@ -16,7 +16,7 @@ pub struct Arguments {
     pub mode: Option<String>,
     /// Options of the session, as names and values.
     pub options: Vec<(String, String)>,
-    /// What the agent may ask of its client; without it, it does so itself.
+    /// The client offers these to the agent, which does by itself what nobody offers.
     pub offer: Offer,
     /// Starts the agent; not empty.
     pub command: Vec<OsString>,

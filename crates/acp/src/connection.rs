@@ -127,7 +127,7 @@ impl Connection {
             .context("the agent's input has ended")
     }
 
-    /// What comes next; `None` if nothing does for a while.
+    /// Waits for the next thing from the agent; `None` when `wait` has passed.
     pub fn next(&self, wait: Duration) -> Option<Incoming> {
         match self.incoming.recv_timeout(wait) {
             Ok(incoming) => Some(incoming),

@@ -21,7 +21,7 @@ struct Choice {
     kind: String,
 }
 
-/// What the agent asked for, and what it was answered.
+/// The subject of the agent's request, and the driver's answer.
 #[derive(Debug)]
 pub struct Decision {
     pub subject: String,

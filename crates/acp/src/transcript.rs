@@ -1,4 +1,4 @@
-//! What a session's updates say, as lines of the step's log.
+//! Writes the updates of a session as lines of the step's log.
 
 use std::io::Write;
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-/// What every agent here begins with: `take` reads a message of the driver and
+/// Every agent here begins with this: `take` reads a message of the driver and
 /// writes it down, `say` sends one, `call` sends a request and takes its answer.
 const BEGINNING: &str = r#"
 take() { IFS= read -r message || exit 9; printf '%s\n' "$message" >> heard; }
@@ -211,7 +211,7 @@ fn commands_run_in_terminals() {
     assert_eq!(played.answer("9")["result"]["signal"], "9");
     assert_eq!(played.answer("11")["error"]["code"], -32603);
     assert_eq!(played.answer("12")["error"]["code"], -32602);
-    // What it left running holds its output open.
+    // The command has ended; a process that it started holds its output open.
     assert_eq!(played.answer("14")["result"]["exitCode"], 0);
     let flood = &played.answer("15")["result"];
     assert_eq!(flood["truncated"], true);

@@ -117,10 +117,10 @@ fn evolution(
         let path = format!("{step}/verifier/swe-ci.json");
         match folder.read(&path, MAX_REPORT_BYTES) {
             Ok(bytes) => {
-                let verifier_report =
-                    verifier_report(&bytes).map_err(|e| Found::Bad(format!("{path}, {e}")))?;
-                check(line, &path, &verifier_report, graded.first())?;
-                graded.push((verifier_report, usage));
+                let seen = verifier_report(&bytes);
+                let seen = seen.map_err(|e| Found::Bad(format!("{path}, {e}")))?;
+                check(line, &path, &seen, graded.first())?;
+                graded.push((seen, usage));
             }
             Err(Unread::Refused(why)) => return Err(Found::Bad(why)),
             Err(Unread::Missing) => {
@@ -143,8 +143,8 @@ fn evolution(
         iterations: Vec::new(),
     };
     let mut iterations = Vec::new();
-    for (verifier_report, programmer) in graded {
-        let report = verifier_report.report.ok();
+    for (seen, programmer) in graded {
+        let report = seen.report.ok();
         let report = report
             .map(|text| Report::parse(text.as_bytes()))
             .transpose();
@@ -174,17 +174,13 @@ fn evolution(
 fn check(
     line: &TaskLine,
     path: &str,
-    verifier_report: &VerifierReport,
+    seen: &VerifierReport,
     first: Option<&(VerifierReport, Option<Usage>)>,
 ) -> Result<(), Found> {
     let fields = [
-        (
-            "task_id",
-            verifier_report.task_id.as_str(),
-            line.task_id.as_str(),
-        ),
-        ("current_sha", &verifier_report.current_sha, &line.base_sha),
-        ("target_sha", &verifier_report.target_sha, &line.target_sha),
+        ("task_id", seen.task_id.as_str(), line.task_id.as_str()),
+        ("current_sha", &seen.current_sha, &line.base_sha),
+        ("target_sha", &seen.target_sha, &line.target_sha),
     ];
     for (field, found, expect) in fields {
         if found != expect {
@@ -195,7 +191,7 @@ fn check(
         }
     }
     let same = |first: &VerifierReport| {
-        first.tests == verifier_report.tests && first.base_passing == verifier_report.base_passing
+        first.tests == seen.tests && first.base_passing == seen.base_passing
     };
     match first {
         Some((first, _)) if !same(first) => Err(Found::Bad(format!(
@@ -205,9 +201,9 @@ fn check(
     }
 }
 
-fn suite_of(verifier_report: &VerifierReport) -> Suite {
-    let tests = TestList::of_target(&passing(&verifier_report.tests));
-    Suite::of(tests, &passing(&verifier_report.base_passing))
+fn suite_of(seen: &VerifierReport) -> Suite {
+    let tests = TestList::of_target(&passing(&seen.tests));
+    Suite::of(tests, &passing(&seen.base_passing))
 }
 
 /// A report in which these tests pass, and no others are.
