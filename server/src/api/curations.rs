@@ -81,7 +81,7 @@ pub(crate) struct Review {
 /// Publishes the tasks of a curation in review but those to be dropped. A worker
 /// writes the split.
 #[utoipa::path(
-    post, path = "/api/v1/curations/{id}/publish", tag = "tasks",
+    post, path = "/api/v1/curations/{id}/publish", tag = "tasks", operation_id = "publish_curation",
     params(("id" = String, Path, description = "The curation's id.")),
     request_body = Review,
     responses(
@@ -105,7 +105,7 @@ pub(crate) async fn publish(
 
 /// Cancels a curation and keeps its results so far.
 #[utoipa::path(
-    post, path = "/api/v1/curations/{id}/cancel", tag = "tasks",
+    post, path = "/api/v1/curations/{id}/cancel", tag = "tasks", operation_id = "cancel_curation",
     params(("id" = String, Path, description = "The curation's id.")),
     responses(
         (status = 204, description = "The curation is cancelled"),

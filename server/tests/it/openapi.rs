@@ -36,6 +36,21 @@ async fn every_reference_leads_somewhere() {
     }
 }
 
+/// Generators of clients name functions by them.
+#[tokio::test]
+async fn every_operation_has_an_id_of_its_own() {
+    let app = TestApp::empty().await;
+    let document = app.get("/api/v1/openapi.json").await.json();
+    let paths = document["paths"].as_object().unwrap().values();
+    let operations = paths.flat_map(|path| path.as_object().unwrap().values());
+    let ids = operations.filter_map(|operation| operation["operationId"].as_str());
+    let mut ids: Vec<&str> = ids.collect();
+    assert!(ids.len() > 60);
+    ids.sort_unstable();
+    let of_several = ids.windows(2).find(|pair| pair[0] == pair[1]);
+    assert_eq!(of_several, None);
+}
+
 /// Queries of the operations that need one.
 fn query(path: &str) -> String {
     match path.strip_prefix("/api/v1/").unwrap_or(path) {
