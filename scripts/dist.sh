@@ -4,7 +4,8 @@
 #   dist/swe-ci                  the static program, which carries the site
 #   dist/packages/               archive, wheel, .deb, bill of materials, licences, SHA256SUMS
 #
-#   SWE_CI_DIST_TARGET   the Rust target; that of this machine with musl by default
+#   SWE_CI_DIST_TARGET   the Rust target; that of this machine with musl by default.
+#                        Packages of another processor are added to those that are there.
 #
 # The same commit gives the same packages: times are the commit's, and the
 # program holds no path of this machine.
@@ -17,7 +18,7 @@ for part in common build dist; do
     source "$ROOT/scripts/lib/$part.sh"
 done
 
-target=${SWE_CI_DIST_TARGET:-$(relay_target)}
+target=$(dist_target)
 processor=${target%%-*}
 case $processor in
     x86_64) architecture=amd64 ;;
@@ -29,19 +30,28 @@ tools=$(tools_folder)
 packages=$ROOT/dist/packages
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 name=swe-ci-$version-$target
+# `make image` takes the program of this machine.
+program=dist/swe-ci
+if is_cross; then program=dist/$target/swe-ci; fi
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH PATH=$tools/bin:$PATH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 build_program() {
-    local c_compiler=CC_${target//-/_}
+    local c_compiler=CC_${target//-/_} build=(build)
     # Clippy's wrapper and other flags of the caller are not for a release.
-    env -u RUSTC_WORKSPACE_WRAPPER -u RUSTFLAGS "$c_compiler=${!c_compiler:-musl-gcc}" \
-        cargo build --quiet --release --locked --package swe-ci --features embedded-site --target "$target" \
+    local settings=(-u RUSTC_WORKSPACE_WRAPPER -u RUSTFLAGS)
+    if is_cross; then
+        build=(zigbuild)
+        settings+=("PATH=$tools/zig/bin:$PATH")
+    else
+        settings+=("$c_compiler=${!c_compiler:-musl-gcc}")
+    fi
+    env "${settings[@]}" cargo "${build[@]}" --quiet --release --locked --package swe-ci --features embedded-site --target "$target" \
         --config "build.rustflags = ['--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo', '--remap-path-prefix=$ROOT=/swe-ci']"
-    install -D "$folder/$target/release/swe-ci" dist/swe-ci
-    say dist "dist/swe-ci: $(stat --format %s dist/swe-ci | numfmt --to iec) bytes"
+    install -D "$folder/$target/release/swe-ci" "$program"
+    say dist "$program: $(stat --format %s "$program" | numfmt --to iec) bytes"
 }
 
 # The tools write beside the manifests, so they get a copy of them.
@@ -52,7 +62,7 @@ copy_sources() {
 
 # What the program is made of, and what the browser's program is made of.
 write_bills() {
-    local program=$packages/$name.cdx.json site=$packages/swe-ci-$version-site.cdx.json
+    local bill=$packages/$name.cdx.json site=$packages/swe-ci-$version-site.cdx.json
     (
         cd "$work/sources"
         cyclonedx() { cargo cyclonedx --quiet --format json --spec-version 1.5 "$@"; }
@@ -62,9 +72,9 @@ write_bills() {
             --no-default-features --features hydrate --target wasm32-unknown-unknown
     )
     # Without the folder of the copy.
-    sed "s,$work/sources,/swe-ci,g" "$work/sources/server/swe-ci_bin.cdx.json" >"$program"
+    sed "s,$work/sources,/swe-ci,g" "$work/sources/server/swe-ci_bin.cdx.json" >"$bill"
     sed "s,$work/sources,/swe-ci,g" "$work/sources/crates/islands/swe-ci-islands.cdx.json" >"$site"
-    say dist "bills of materials: $(grep -c '"purl"' "$program") and $(grep -c '"purl"' "$site") components"
+    say dist "bills of materials: $(grep -c '"purl"' "$bill") and $(grep -c '"purl"' "$site") components"
 }
 
 write_licences() {
@@ -92,7 +102,7 @@ texts() { cp README.md LICENSE-APACHE LICENSE-MIT "$packages/THIRD-PARTY-LICENSE
 
 write_archive() {
     mkdir "$work/$name"
-    cp dist/swe-ci "$work/$name/"
+    cp "$program" "$work/$name/"
     texts "$work/$name"
     cp packaging/deb/swe-ci.service "$work/$name/"
     tar --create --directory "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" \
@@ -103,7 +113,7 @@ write_archive() {
 write_wheel() {
     local wheel=$work/wheel
     wheel_sources "$wheel" "$version"
-    cp dist/swe-ci "$wheel/"
+    cp "$program" "$wheel/"
     texts "$wheel"
     # Pictures have no place in an index's page.
     sed '/^<picture>$/,/^<\/picture>$/d; /^The pictures show/d' README.md >"$wheel/README.md"
@@ -113,7 +123,7 @@ write_wheel() {
 
 write_deb() {
     local root=$work/deb control
-    install -D dist/swe-ci "$root/usr/bin/swe-ci"
+    install -D "$program" "$root/usr/bin/swe-ci"
     install -D --mode 644 packaging/deb/swe-ci.service "$root/lib/systemd/system/swe-ci.service"
     install -D --mode 644 packaging/deb/swe-ci.default "$root/etc/default/swe-ci"
     install -d "$root/usr/share/doc/swe-ci" "$root/DEBIAN"
@@ -129,8 +139,9 @@ write_deb() {
 }
 
 [[ -f dist/site/hash.txt ]] || die dist "dist/site is not there: make dist"
-rm -rf "$packages"
+is_cross || rm -rf "$packages"
 mkdir -p "$packages"
+rm -f "$packages/SHA256SUMS"
 build_program
 copy_sources
 write_bills

@@ -6,6 +6,10 @@
 # The wheel goes into a fresh Python environment, the .deb into a container
 # without a network. Each starts `swe-ci serve` in an empty folder, and must
 # answer with the start page, its style sheet and its program.
+#
+#   SWE_CI_DIST_PROCESSOR   as `uname -m` says it; this machine's by default. Programs of
+#                           another one run in the emulator of qemu-user-static, and the
+#                           .deb is looked into, not installed.
 set -euo pipefail
 
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
@@ -15,7 +19,17 @@ for part in common image; do
 done
 packages=$ROOT/dist/packages
 [[ -f $packages/SHA256SUMS ]] || die test "$packages/SHA256SUMS is not there: make dist"
-processor=$(uname -m)
+processor=${SWE_CI_DIST_PROCESSOR:-$(uname -m)}
+case $processor in
+    x86_64) architecture=amd64 ;;
+    aarch64) architecture=arm64 ;;
+    *) die test "there are no packages for $processor: x86_64, aarch64" ;;
+esac
+emulator=()
+if [[ $processor != "$(uname -m)" ]]; then
+    emulator=("$(command -v "qemu-$processor-static")") ||
+        die test "qemu-$processor-static is missing. Install it (Debian: apt install qemu-user-static)."
+fi
 work=$(mktemp -d)
 server=
 stop_server() {
@@ -62,7 +76,7 @@ PYTHON
 try_serve() {
     local folder address
     folder=$(mktemp -d -p "$work")
-    (cd "$folder" && exec env -i PATH=/usr/bin:/bin HOME="$folder" "$1" serve --listen 127.0.0.1:0 --workers 0) \
+    (cd "$folder" && exec env -i PATH=/usr/bin:/bin HOME="$folder" "${emulator[@]}" "$1" serve --listen 127.0.0.1:0 --workers 0) \
         >"$folder/out" 2>&1 &
     server=$!
     for _ in $(seq 120); do
@@ -100,12 +114,20 @@ test_archive() {
     archive=$(one "swe-ci-*-$processor-*.tar.gz")
     tar --extract --file "$archive" --directory "$work"
     local program=("$work"/swe-ci-*/swe-ci)
-    ldd "${program[0]}" 2>&1 | grep -qE 'not a dynamic executable|statically linked' || die test "the program is not static"
+    if readelf --program-headers "${program[0]}" | grep -qw INTERP; then die test "the program is not static"; fi
     if grep -qaE "$ROOT/|$HOME/\.cargo" "${program[0]}"; then die test "the program holds a path of this machine"; fi
     try_serve "${program[0]}"
 }
 
 test_wheel() {
+    if ((${#emulator[@]})); then
+        # pip takes no wheel of another processor; its files are where it would put them.
+        python3 -m zipfile --extract "$(one "swe_ci-*$processor.whl")" "$work/wheel"
+        local program=("$work"/wheel/swe_ci-*.data/scripts/swe-ci)
+        chmod +x "${program[0]}"
+        try_serve "${program[0]}"
+        return
+    fi
     python3 -m venv "$work/venv"
     "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index "$(one "swe_ci-*$processor.whl")"
     "$work/venv/bin/swe-ci" score --help >/dev/null
@@ -117,7 +139,12 @@ test_wheel() {
 
 test_deb() {
     local deb
-    deb=$(one "swe-ci_*_$(dpkg --print-architecture).deb")
+    deb=$(one "swe-ci_*_$architecture.deb")
+    if ((${#emulator[@]})); then
+        dpkg-deb --extract "$deb" "$work/deb"
+        try_serve "$work/deb/usr/bin/swe-ci"
+        return
+    fi
     # As the service runs it: as its user, with the settings of its file.
     docker run --rm --network none --volume "$deb:/swe-ci.deb:ro" --volume "$work/fetch.py:/fetch.py:ro" \
         "${SWE_CI_DIST_IMAGE:-$OUR_BASE_IMAGE}" bash -euc '

@@ -7,12 +7,20 @@ CARGO_ABOUT=0.9.3
 CARGO_CYCLONEDX=0.5.9
 HATCHLING=1.33.0
 DATAMODEL_CODE_GENERATOR=0.89.0
+# Compilers of C for other processors, and what makes cargo use them.
+CARGO_ZIGBUILD=0.24.1
+ZIGLANG=0.15.2
 
 tools_folder() { echo "${CARGO_TARGET_DIR:-$ROOT/target}/tools"; }
 
+# The Rust target of the packages: of this machine, unless SWE_CI_DIST_TARGET names another.
+dist_target() { echo "${SWE_CI_DIST_TARGET:-$(relay_target)}"; }
+is_cross() { [[ $(dist_target) != "$(relay_target)" ]]; }
+
 setup_dist() {
     [[ $(uname -s) == Linux ]] || die dist "Packages are for Linux, and are made there."
-    have musl-gcc || install_musl
+    have_target "$(dist_target)" || add_target "$(dist_target)"
+    if is_cross; then have_zig || install_zig; else have musl-gcc || install_musl; fi
     have dpkg-deb || die dist "dpkg-deb is missing. Install it (Debian has it; elsewhere the package is called dpkg)."
     have_cargo_tool cargo-about "$CARGO_ABOUT" || install_cargo_tool cargo-about "$CARGO_ABOUT" --features cli
     have_cargo_tool cargo-cyclonedx "$CARGO_CYCLONEDX" || install_cargo_tool cargo-cyclonedx "$CARGO_CYCLONEDX"
@@ -23,6 +31,23 @@ setup_dist() {
 install_musl() {
     need_leave dist "musl-gcc is missing. Install it (Debian: apt install musl-tools)."
     apt_install musl-tools
+}
+
+have_zig() {
+    "$(tools_folder)/zig/bin/python" -c "
+import importlib.metadata, sys
+version = importlib.metadata.version
+sys.exit((version('cargo-zigbuild'), version('ziglang')) != ('$CARGO_ZIGBUILD', '$ZIGLANG'))" 2>/dev/null
+}
+
+# Zig's compiler has the headers of musl for every processor.
+install_zig() {
+    local venv
+    venv=$(tools_folder)/zig
+    say dist "installing cargo-zigbuild $CARGO_ZIGBUILD and ziglang $ZIGLANG"
+    python3 -m venv --clear "$venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+        "cargo-zigbuild==$CARGO_ZIGBUILD" "ziglang==$ZIGLANG"
 }
 
 # cargo writes down which version of a tool it has installed.
