@@ -20,6 +20,18 @@ pub fn rfc3339(ms: i64) -> String {
         .to_string()
 }
 
+/// Reads RFC 3339, also without an offset, which then is UTC.
+pub fn unix_ms(text: &str) -> Option<i64> {
+    let with_offset = || text.parse().ok();
+    let without = || {
+        let time = text.parse::<jiff::civil::DateTime>().ok()?;
+        let time = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+        Some(time.timestamp())
+    };
+    let time: jiff::Timestamp = with_offset().or_else(without)?;
+    Some(time.as_millisecond())
+}
+
 /// The day in UTC, `2026-11-20`.
 pub fn today() -> String {
     let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
@@ -95,6 +107,16 @@ impl Drop for Wait {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_read_with_and_without_an_offset() {
+        let check = |text: &str, expect: Option<i64>| assert_eq!(unix_ms(text), expect, "{text}");
+        check("1970-01-01T00:00:01.5Z", Some(1_500));
+        check("1970-01-01T01:00:00+01:00", Some(0));
+        check("1970-01-01T00:00:01.25", Some(1_250));
+        check("yesterday", None);
+        check("", None);
+    }
 
     #[tokio::test]
     async fn overlapping_waits_count_once() {

@@ -10,8 +10,7 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::Result;
 use swe_ci_core::metrics::Verdict;
-use swe_ci_gateway::Lines;
-use swe_ci_gateway::trajectory::messages_with_digest;
+use swe_ci_gateway::trajectory::Conversations;
 use swe_ci_store::artifacts::Artifacts;
 use swe_ci_store::{IterationRow, Store};
 use swe_ci_views::trajectories::{
@@ -153,10 +152,11 @@ impl Engine {
     }
 
     async fn read_recording(&self, recording: &str) -> anyhow::Result<StepDigest> {
-        let lines = self.artifacts.get(recording).await?;
+        let (key, bytes) = (recording.to_owned(), self.artifacts.get(recording).await?);
         let read = move || {
-            let (messages, digest) = messages_with_digest(&Lines::new(lines)?)?;
-            let texts = message_texts(&messages.messages);
+            let conversations = Conversations::read(&key, bytes)?;
+            let digest = conversations.digest();
+            let texts = message_texts(&conversations.into_messages().messages);
             Ok((serde_json::to_vec(&texts)?, digest))
         };
         let (texts, digest) = blocking(read).await?;

@@ -148,6 +148,7 @@ mod tests {
             attempt: 3,
             attempts: vec![3],
             nearby: Vec::new(),
+            by_gateway: true,
         };
         assert_eq!(
             at(&step, 51, "a&b"),

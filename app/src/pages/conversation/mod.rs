@@ -67,6 +67,9 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
         "/api/v1/evolutions/{evolution_id}/iterations/{iteration}/{role_name}/trajectory?attempt={attempt}"
     );
     let own = iteration_href(&run_id, &evolution_id, iteration);
+    let lines = step.by_gateway.then(|| {
+        view! { <a href=format!("{files}&format=jsonl") download="">"JSON lines"</a>" · " }
+    });
     let nearby = step.nearby;
     let steps = (nearby.len() > 1).then(|| {
         let several = |near: &NearbyStep| {
@@ -106,8 +109,7 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
             <p class="lede">
                 {format!("Attempt {attempt}: {summary}. ")}
                 "The "<Term word=Word::Trajectory text="trajectory"/>" as a file: "
-                <a href=format!("{files}&format=jsonl") download="">"JSON lines"</a>
-                " · "
+                {lines}
                 <a href=format!("{files}&format=atif") download="">"ATIF"</a>
             </p>
             {steps}

@@ -7,10 +7,10 @@ use anyhow::Context;
 use serde_json::{Value, json};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::run::{Kind, RunConfig};
 use swe_ci_core::step::Role;
 use swe_ci_core::usage::Usage;
-use swe_ci_gateway::trajectory::{About, atif, messages};
-use swe_ci_gateway::{Exchange, Lines};
+use swe_ci_gateway::trajectory::{About, Conversations, is_atif};
 use swe_ci_store::StepRow;
 use swe_ci_views::conversation::{
     Message, Messages, MessagesPage, NearbyStep, RecordedStep, Window,
@@ -65,7 +65,8 @@ impl Engine {
     /// The same, piece by piece.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when there is no such attempt, or it used no model.
+    /// [`Error::NotFound`] when there is no such attempt, it used no model, or
+    /// another program recorded it.
     pub async fn recording_file(
         &self,
         evolution_id: &str,
@@ -74,8 +75,15 @@ impl Engine {
         attempt: u32,
     ) -> Result<Pieces> {
         let key = self.recording_key(evolution_id, iteration, role, attempt);
-        let reader = self.artifacts.reader(&key.await?).await?;
-        Ok(pieces(reader))
+        let key = key.await?;
+        if is_atif(&key) {
+            let what = format!("{} {attempt} of iteration {iteration}", role.name());
+            return Err(Error::not_found(
+                "recording in JSON lines (another program made it: ask for format=atif) of",
+                what,
+            ));
+        }
+        Ok(pieces(self.artifacts.reader(&key).await?))
     }
 
     async fn recording_key(
@@ -109,12 +117,13 @@ impl Engine {
         let key = key.await?;
         let about = self.about(evolution_id, iteration, role, attempt).await?;
         let _permit = self.heavy_reads.permit().await?;
-        let lines = self.artifacts.get(&key).await?;
-        let trajectory = blocking(move || Ok(atif(&about, &Exchange::parse_lines(&lines)?)));
+        let bytes = self.artifacts.get(&key).await?;
+        let trajectory = blocking(move || Ok(Conversations::read(&key, bytes)?.atif(&about)));
         Ok(trajectory.await?)
     }
 
-    /// The same as a file, which is on the disk while its reader takes it.
+    /// The same as a file, which is on the disk while its reader takes it. A
+    /// trajectory that another program recorded stays as it is.
     ///
     /// # Errors
     /// As [`Engine::recording`].
@@ -127,12 +136,14 @@ impl Engine {
     ) -> Result<Pieces> {
         let key = self.recording_key(evolution_id, iteration, role, attempt);
         let key = key.await?;
+        if is_atif(&key) {
+            return Ok(pieces(self.artifacts.reader(&key).await?));
+        }
         let about = self.about(evolution_id, iteration, role, attempt).await?;
         let _permit = self.heavy_reads.permit().await?;
-        let lines = self.artifacts.get(&key).await?;
+        let bytes = self.artifacts.get(&key).await?;
         let written = blocking(move || {
-            let trajectory = atif(&about, &Exchange::parse_lines(&lines)?);
-            drop(lines);
+            let trajectory = Conversations::read(&key, bytes)?.atif(&about);
             let mut file = BufWriter::new(tempfile::tempfile()?);
             serde_json::to_writer(&mut file, &trajectory)?;
             let mut file = file.into_inner()?;
@@ -151,11 +162,7 @@ impl Engine {
     ) -> Result<About> {
         let row = self.store.evolution(evolution_id).await?;
         let run = self.store.run(&row.run_id).await?;
-        let agent = run
-            .config
-            .agent(role)
-            .context("no agent is configured for this role")?;
-        let endpoint = agent.endpoint.context("the agent uses no model")?;
+        let about = about_agent(&run.config, role).context("the agent uses no model")?;
         let version = self.store.provenance(&row.run_id).await?.harness_version;
         let extra = [
             ("run_id", json!(row.run_id)),
@@ -166,14 +173,12 @@ impl Engine {
         ];
         Ok(About {
             session: format!("{evolution_id}/{iteration}/{}/{attempt}", role.name()),
-            harness: agent.harness.name().to_owned(),
             version: Some(version).filter(|version| !version.is_empty()),
-            model: endpoint.model,
-            prices: endpoint.prices,
             extra: extra
                 .map(|(name, value)| (name.to_owned(), value))
                 .into_iter()
                 .collect(),
+            ..about
         })
     }
 
@@ -215,6 +220,7 @@ impl Engine {
             attempt: step.attempt,
             attempts,
             nearby,
+            by_gateway: !step.trajectory.as_deref().is_some_and(is_atif),
         };
         let page = move || Ok(all.page(of, &window));
         Ok(blocking(page).await?)
@@ -225,8 +231,8 @@ impl Engine {
         // Earlier versions repeated an interrupted step under the same key.
         let cache_key = (key.clone(), step.finished_at);
         let read = async {
-            let lines = self.artifacts.get(&key).await?;
-            blocking(move || messages(&Lines::new(lines)?)).await
+            let bytes = self.artifacts.get(&key).await?;
+            blocking(move || Ok(Conversations::read(&key, bytes)?.into_messages())).await
         };
         self.recordings.of(cache_key, read).await.map_err(typed)
     }
@@ -245,6 +251,25 @@ impl Engine {
             .into_iter()
             .rfind(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt)))
     }
+}
+
+/// What the configuration says of an agent and its model; `None` for one without
+/// a model. Of an agent that ran elsewhere it knows the names alone.
+pub(super) fn about_agent(config: &RunConfig, role: Role) -> Option<About> {
+    let agent = config.agent(role)?;
+    let (model, prices) = match agent.endpoint {
+        Some(endpoint) => (endpoint.model, endpoint.prices),
+        None if config.kind == Kind::Imported => (config.model.clone(), None),
+        None => return None,
+    };
+    Some(About {
+        session: String::new(),
+        harness: agent.harness.name().to_owned(),
+        version: None,
+        model,
+        prices,
+        extra: serde_json::Map::new(),
+    })
 }
 
 /// The recorded steps of an iteration, the last one before it and the first one

@@ -1,19 +1,17 @@
 //! Export of runs as logs of Inspect.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::step::Role;
-use swe_ci_gateway::Exchange;
-use swe_ci_gateway::trajectory::{About, atif};
+use swe_ci_gateway::trajectory::Conversations;
 use swe_ci_store::StepRow;
 use swe_ci_views::view::{EvolutionView, RunDetail};
 
 use crate::Engine;
+use crate::api::conversations::about_agent;
 use crate::api::runs::by_evolution;
 use crate::heavy_reads::typed;
 use crate::inspect_logs::{LogFile, Recorded, RecordedStep, RunFacts};
@@ -128,39 +126,21 @@ impl Engine {
     }
 
     async fn recorded(&self, facts: &RunFacts, row: &StepRow) -> Result<Option<Recorded>> {
-        let (Some(key), Some(about)) = (&row.trajectory, about(facts, row.role)) else {
+        let about = about_agent(&facts.run.summary.config, row.role);
+        let (Some(key), Some(about)) = (&row.trajectory, about) else {
             return Ok(None);
         };
         let _permit = self.heavy_reads.permit().await?;
-        let lines = self.artifacts.get(key).await?;
+        let (key, bytes) = (key.clone(), self.artifacts.get(key).await?);
         let read = move || {
-            let exchanges = Exchange::parse_lines(&lines)?;
-            drop(lines);
-            let times = exchanges.iter().map(|exchange| {
-                let times = (exchange.started_at, exchange.finished_at);
-                (u64::from(exchange.ordinal), times)
-            });
+            let conversations = Conversations::read(&key, bytes)?;
             Ok(Recorded {
-                times: times.collect::<HashMap<_, _>>(),
-                trajectory: serde_json::from_value(atif(&about, &exchanges))?,
+                times: conversations.times(),
+                trajectory: serde_json::from_value(conversations.atif(&about))?,
             })
         };
         Ok(Some(blocking(read).await.map_err(typed)?))
     }
-}
-
-/// An agent's facts that its conversations lack; `None` for one without a model.
-fn about(facts: &RunFacts, role: Role) -> Option<About> {
-    let agent = facts.run.summary.config.agent(role)?;
-    let endpoint = agent.endpoint?;
-    Some(About {
-        session: String::new(),
-        harness: agent.harness.name().to_owned(),
-        version: None,
-        model: endpoint.model,
-        prices: endpoint.prices,
-        extra: serde_json::Map::new(),
-    })
 }
 
 fn check(run: &RunDetail, wanted: &LogExport) -> Result<()> {

@@ -1,5 +1,6 @@
 //! The layout of Harbor: a job's folder has a folder for each trial, with
-//! `result.json`, and with `swe-ci.json` of the verifier of our tasks.
+//! `result.json`, with `swe-ci.json` of the verifier of our tasks, and with
+//! `trajectory.json` of most agents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::FileType;
@@ -113,7 +114,8 @@ fn evolution(
     };
     let mut graded: Vec<(VerifierReport, Option<Usage>)> = Vec::new();
     let mut notes = Vec::new();
-    for (step, usage) in steps {
+    let mut trajectories = BTreeMap::new();
+    for (iteration, (step, usage)) in (1..).zip(steps) {
         let path = format!("{step}/verifier/swe-ci.json");
         match folder.read(&path, MAX_REPORT_BYTES) {
             Ok(bytes) => {
@@ -121,6 +123,12 @@ fn evolution(
                 let seen = seen.map_err(|e| Found::Bad(format!("{path}, {e}")))?;
                 check(line, &path, &seen, graded.first())?;
                 graded.push((seen, usage));
+                let trajectory = format!("{step}/agent/trajectory.json");
+                match folder.has_file(&trajectory) {
+                    Ok(true) => drop(trajectories.insert(iteration, trajectory)),
+                    Ok(false) => {}
+                    Err(why) => notes.push(why),
+                }
             }
             Err(Unread::Refused(why)) => return Err(Found::Bad(why)),
             Err(Unread::Missing) => {
@@ -167,6 +175,7 @@ fn evolution(
         record,
         tests,
         notes,
+        trajectories,
     })))
 }
 

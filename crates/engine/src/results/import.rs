@@ -18,6 +18,7 @@ use swe_ci_store::{ImportedEvolution, ImportedRun, TaskRow};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::view::{ImportedFrom, Provenance, TaskState};
 
+use super::trajectories::Trajectories;
 use super::{Detail, Experiment, Found, Skipped, TaskResults, evolution, read};
 use crate::{Engine, METRIC_VERSION, as_u32};
 
@@ -79,7 +80,9 @@ impl Engine {
         let experiment =
             blocking(move || Ok(read(layout, &root, &metadata, Detail::Tests))).await??;
         refuse_bad(&experiment, folder)?;
-        let (run, results) = run(&experiment, config, layout)?;
+        let most = request.max_iterations;
+        let trajectories = Trajectories::store(&self.artifacts, folder, &experiment, most).await?;
+        let (run, results) = run(&experiment, config, layout, &trajectories)?;
         let (run_id, change) = self.store.put_import(&run).await?;
         Ok(ImportedResults {
             run_id,
@@ -147,18 +150,20 @@ fn run(
     experiment: &Experiment,
     mut config: RunConfig,
     layout: Layout,
+    trajectories: &Trajectories,
 ) -> Result<(ImportedRun, ImportedResults)> {
     let most = experiment.tasks.iter().map(|t| t.samples.len()).max();
     config.samples = as_u32(most.unwrap_or(1));
     check(&config)?;
     let detail = detail(experiment);
     let mut skipped = Vec::new();
-    let evolutions = evolutions(experiment, &config, detail, &mut skipped);
+    let evolutions = evolutions(experiment, &config, detail, trajectories, &mut skipped);
     let scored = evolutions.iter().filter(|e| e.ending.is_scored()).count();
     if scored == 0 {
         return Err(nothing(experiment, &config, layout));
     }
-    let notes = notes(experiment, &config);
+    let mut notes = notes(experiment, &config);
+    notes.extend_from_slice(&trajectories.notes);
     let results = ImportedResults {
         run_id: String::new(),
         change: Change::New,
@@ -172,7 +177,7 @@ fn run(
     };
     let run = ImportedRun {
         source: source(experiment, &config, layout),
-        provenance: provenance(experiment, layout, notes),
+        provenance: provenance(experiment, layout, trajectories, notes),
         tasks: experiment.tasks.iter().map(|t| row(&t.line)).collect(),
         evolutions,
         config,
@@ -203,6 +208,7 @@ fn evolutions(
     experiment: &Experiment,
     config: &RunConfig,
     detail: Detail,
+    trajectories: &Trajectories,
     skipped: &mut Vec<Skipped>,
 ) -> Vec<ImportedEvolution> {
     let now = now_ms();
@@ -212,7 +218,10 @@ fn evolutions(
             let task_id = &task.line.task_id;
             evolutions.push(match found {
                 Found::Evolution(e) => {
-                    evolution::imported(e, task_id, sample, config.plan, detail, now)
+                    let plan = config.plan;
+                    let mut imported = evolution::imported(e, task_id, sample, plan, detail, now);
+                    trajectories.name_in(&mut imported, &e.trajectories);
+                    imported
                 }
                 // There are no bad ones here; see `refuse_bad`.
                 Found::Missing(reason) | Found::Bad(reason) => {
@@ -284,7 +293,12 @@ fn source(experiment: &Experiment, config: &RunConfig, layout: Layout) -> String
     serde_json::json!(parts).to_string()
 }
 
-fn provenance(experiment: &Experiment, layout: Layout, notes: Vec<String>) -> Provenance {
+fn provenance(
+    experiment: &Experiment,
+    layout: Layout,
+    trajectories: &Trajectories,
+    notes: Vec<String>,
+) -> Provenance {
     let lines = experiment.tasks.iter().map(|t| &t.line);
     let tasks: String = lines
         .map(|l| format!("{}\0{}\0{}\0", l.task_id, l.base_sha, l.target_sha))
@@ -298,10 +312,23 @@ fn provenance(experiment: &Experiment, layout: Layout, notes: Vec<String>) -> Pr
         imported: Some(ImportedFrom {
             layout: layout.name().into(),
             experiment: experiment.name.clone(),
-            digest: experiment.digest.clone(),
+            digest: digest(experiment, trajectories),
             notes,
         }),
         not_handed_over: Vec::new(),
+    }
+}
+
+/// Over everything that was imported.
+fn digest(experiment: &Experiment, trajectories: &Trajectories) -> String {
+    let mut all = experiment.digest.clone();
+    for key in trajectories.keys() {
+        all.push('\n');
+        all.push_str(key);
+    }
+    match all == experiment.digest {
+        true => all,
+        false => format!("sha256:{}", sha256_hex(all.as_bytes())),
     }
 }
 

@@ -13,6 +13,7 @@ mod reference;
 mod score;
 #[cfg(test)]
 mod tests;
+mod trajectories;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::FileType;
@@ -74,6 +75,8 @@ struct Evolution {
     /// The outcomes test by test, or why they are unknown.
     tests: std::result::Result<PerTest, String>,
     notes: Vec<String>,
+    /// Paths of the programmer's trajectories in ATIF, by iteration.
+    trajectories: BTreeMap<u32, String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

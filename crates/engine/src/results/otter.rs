@@ -1,6 +1,8 @@
 //! The layout of Otter: a folder for each sample of a task,
 //! `<task>#<sample>`, with `meta.json` and a folder for each turn.
 
+use std::collections::BTreeMap;
+
 use swe_ci_core::results::otter::{conclusion, meta};
 use swe_ci_core::results::{MAX_ITERATIONS, Record, Recorded};
 use swe_ci_core::task::TaskId;
@@ -61,6 +63,7 @@ fn sample(folder: &mut Folder, name: &str) -> Result<Found, Found> {
         record,
         tests: Err(COUNTS_ONLY.into()),
         notes,
+        trajectories: BTreeMap::new(),
     })))
 }
 

@@ -8,6 +8,8 @@
 //! Scoring by count needs no reports. After any inconsistency a task is
 //! therefore known by counts alone, with the reason.
 
+use std::collections::BTreeMap;
+
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::report::Report;
 use swe_ci_core::results::Record;
@@ -40,6 +42,7 @@ pub fn find(folder: &mut Folder, task: &TaskId, detail: Detail) -> Found {
         record,
         tests,
         notes: Vec::new(),
+        trajectories: BTreeMap::new(),
     }))
 }
 

@@ -2,16 +2,14 @@
 //! each time, and in between makes other requests: for a title, a summary, a
 //! sub-agent. An exchange continues an earlier one if it repeats its messages.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
 use super::parsers;
 use super::transcript::{Answer, Call, CallResult, Message, Request, Speaker};
-use crate::Exchange;
+use crate::{Exchange, Lines};
 
 /// Exchanges that each continue the previous one.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +19,8 @@ pub struct Conversation {
     /// The tools offered at the start, in OpenAI's function format.
     pub tools: Vec<Value>,
     pub turns: Vec<Turn>,
+    /// Messages after the last answer; a gateway records none.
+    pub rest: Vec<Message>,
 }
 
 #[derive(Debug, Clone)]
@@ -36,25 +36,16 @@ pub struct Turn {
 }
 
 /// All conversations, the main one first: the one with tools that spans the most
-/// exchanges, since side requests lie within it.
-pub fn conversations(exchanges: &[Exchange]) -> Vec<Conversation> {
-    let mut exchanges: Vec<&Exchange> = exchanges.iter().collect();
-    exchanges.sort_by_key(|exchange| exchange.ordinal);
-    let read = |index: usize| Ok::<_, Infallible>(Cow::Borrowed(exchanges[index]));
-    let Ok(all) = read_conversations(exchanges.len(), read);
-    all
-}
-
-/// The same, but reads one exchange at a time, in the order of ordinals. Each
-/// request repeats all earlier messages, so all exchanges together are far
-/// larger than their transcript.
-pub fn read_conversations<'a, E>(
-    count: usize,
-    exchange: impl Fn(usize) -> Result<Cow<'a, Exchange>, E>,
-) -> Result<Vec<Conversation>, E> {
-    let mut links: Vec<Link> = Vec::with_capacity(count);
-    for index in 0..count {
-        let link = Link::new(&*exchange(index)?, &links);
+/// exchanges, since side requests lie within it. It reads one exchange at a time, in
+/// the order of ordinals: each request repeats all earlier messages, so all
+/// exchanges together are far larger than their transcript.
+///
+/// # Errors
+/// A line of the recording cannot be parsed.
+pub fn conversations(lines: &Lines) -> anyhow::Result<Vec<Conversation>> {
+    let mut links: Vec<Link> = Vec::with_capacity(lines.count());
+    for index in 0..lines.count() {
+        let link = Link::new(&lines.exchange(index)?, &links);
         links.push(link);
     }
     let mut chains = chains(&links);
@@ -67,7 +58,7 @@ pub fn read_conversations<'a, E>(
     }
     let conversations = chains.iter().map(|chain| {
         let first = chain.first().copied().unwrap_or_default();
-        let whole = parsers::request(&*exchange(first)?);
+        let whole = parsers::request(&lines.exchange(first)?);
         Ok(chain_conversation(chain, whole, &mut links))
     });
     conversations.collect()
@@ -214,6 +205,7 @@ fn chain_conversation(chain: &[usize], whole: Request, links: &mut [Link]) -> Co
         instructions: whole.instructions,
         tools: whole.tools,
         turns: Vec::with_capacity(chain.len()),
+        rest: Vec::new(),
     };
     let mut first = Some(whole.messages);
     for &index in chain {

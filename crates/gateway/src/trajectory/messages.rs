@@ -1,44 +1,17 @@
 //! Converts conversations into the messages that pages show.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_views::conversation::{
     Answered, Argument, Begin, Message as Shown, Messages, Part, Speaker,
 };
-use swe_ci_views::trajectories::StepDigest;
 
-use super::conversations::{Conversation, Turn, read_conversations};
-use super::digest::digest;
+use super::conversations::{Conversation, Turn};
 use super::transcript::{Call, CallResult, Message};
-use crate::{Exchange, Lines};
+use crate::Exchange;
 
-/// All messages of a step. Holds each message once in memory, however often the
-/// recording repeats it.
-///
-/// # Errors
-/// A line of the recording cannot be parsed.
-pub fn messages(lines: &Lines) -> anyhow::Result<Messages> {
-    Ok(written(conversations_of(lines)?))
-}
-
-/// The same, with the numbers of the step.
-///
-/// # Errors
-/// As [`messages`].
-pub fn messages_with_digest(lines: &Lines) -> anyhow::Result<(Messages, StepDigest)> {
-    let conversations = conversations_of(lines)?;
-    let digest = digest(&conversations);
-    Ok((written(conversations), digest))
-}
-
-fn conversations_of(lines: &Lines) -> anyhow::Result<Vec<Conversation>> {
-    let exchange = |index| lines.exchange(index).map(Cow::Owned);
-    read_conversations(lines.count(), exchange)
-}
-
-fn written(conversations: Vec<Conversation>) -> Messages {
+/// All messages of a step.
+pub(super) fn written(conversations: Vec<Conversation>) -> Messages {
     let mut writer = Writer::default();
     for conversation in conversations {
         writer.conversation(conversation);
@@ -68,6 +41,9 @@ impl Writer {
         }
         for turn in conversation.turns {
             self.turn(turn);
+        }
+        for message in conversation.rest {
+            self.message(message);
         }
         let messages = count(self.all.messages.len() - begin);
         if let Some(begun) = self.all.conversations.last_mut() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::code::{CodeTree, Entry};
@@ -15,6 +15,7 @@ use swe_ci_core::requirement::{Document, MAX_BYTES, Mode, Rules};
 use swe_ci_core::step::{Cursor, Role, StepOutcome};
 use swe_ci_core::test_gap;
 use swe_ci_dataset::base_report_of;
+use swe_ci_gateway::trajectory::is_atif;
 use swe_ci_gateway::{Exchange, Recording};
 use swe_ci_grading::{Grading, TESTS};
 use swe_ci_sandbox::CODE_FOLDER;
@@ -268,6 +269,12 @@ impl Evolution<'_> {
                 at.iteration
             )
         })?;
+        if is_atif(&key) {
+            return Err(anyhow!(
+                "run {run_id} was imported: its trajectories have no requests to replay"
+            )
+            .into());
+        }
         let lines = self.evolver.artifacts.get(&key).await?;
         let recording = Recording::new(Exchange::parse_lines(&lines)?);
         Ok(Some(Arc::new(recording)))

@@ -171,6 +171,9 @@ pub struct RecordedStep {
     /// The recorded steps of its iteration in order, and the nearest ones before
     /// and after that iteration.
     pub nearby: Vec<NearbyStep>,
+    /// Whether the gateway recorded it, with every request; another program did
+    /// otherwise, in ATIF.
+    pub by_gateway: bool,
 }
 
 /// A recorded step of the same evolution.

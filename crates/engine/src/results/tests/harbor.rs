@@ -3,10 +3,13 @@
 use serde_json::{Value, json};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::results::Layout;
+use swe_ci_core::step::Role;
+use swe_ci_views::conversation::Window;
 
 use super::super::{Detail, Found, read};
 use super::Lab;
-use crate::Error;
+use super::importing::{engine, request};
+use crate::{Change, Error};
 
 const STEP: &str = "swe-ci/a";
 const EVOLUTION: &str = "swe-ci-evolution/a";
@@ -236,4 +239,80 @@ fn a_trial_that_was_not_graded_is_missing() {
         panic!("{:?}", samples(&lab));
     };
     assert!(why.contains("EnvironmentStartTimeoutError"), "{why}");
+}
+
+fn trajectory(said: &str) -> Value {
+    json!({
+        "schema_version": "ATIF-v1.7",
+        "agent": {"name": "terminus-2", "version": "2.0.0", "model_name": "m"},
+        "steps": [
+            {"step_id": 1, "source": "user", "message": "Make t2 pass."},
+            {
+                "step_id": 2, "source": "agent", "message": said,
+                "tool_calls": [{"tool_call_id": "1", "function_name": "bash", "arguments": {"command": "ls"}}],
+                "observation": {"results": [{"source_call_id": "1", "content": "a.py"}]},
+            },
+        ],
+    })
+}
+
+#[tokio::test]
+async fn the_conversations_of_trials_are_those_of_the_imported_run() {
+    let lab = Lab::new(&["a"]);
+    write(&lab, "a__x/result.json", &result(STEP, &[]));
+    write(&lab, "a__x/verifier/swe-ci.json", &verified(&["t0", "t1"]));
+    let path = "a__x/agent/trajectory.json";
+    write(&lab, path, &trajectory("I look."));
+    let engine = engine(&lab).await;
+    let request = request(&lab, Layout::Harbor);
+    let import = async || {
+        engine
+            .import_results(&lab.experiment(), &request)
+            .await
+            .unwrap()
+    };
+    let imported = import().await;
+    assert_eq!(imported.notes, [""; 0]);
+
+    let run = engine.run(&imported.run_id).await.unwrap();
+    let evolution = run.evolution_list[0].evolution_id.as_str();
+    let role = Role::Programmer;
+    let window = Window::default;
+    let page = engine
+        .messages(evolution, 1, role, None, window())
+        .await
+        .unwrap();
+    assert!(!page.step.by_gateway);
+    assert_eq!((page.total, page.conversations.len()), (3, 1));
+    let found = engine
+        .trajectories(&imported.run_id, Vec::new())
+        .await
+        .unwrap()
+        .0;
+    assert_eq!((found.recorded, found.read, found.unreadable), (1, 1, 0));
+    let exported = engine.trajectory(evolution, 1, role, 1).await.unwrap();
+    assert_eq!(exported["agent"]["model_name"], "model-x");
+    assert_eq!(exported["steps"][1]["message"], "I look.");
+    let lines = engine.recording_file(evolution, 1, role, 1).await;
+    let Err(Error::NotFound { .. }) = lines else {
+        panic!("there are no exchanges");
+    };
+    let architect = engine
+        .messages(evolution, 1, Role::Architect, None, window())
+        .await;
+    assert!(matches!(architect, Err(Error::NotFound { .. })));
+
+    // What it says is part of what was imported.
+    assert_eq!(import().await.change, Change::Unchanged);
+    write(&lab, path, &trajectory("I look again."));
+    assert_eq!(import().await.change, Change::Replaced);
+
+    // A score needs no conversation.
+    lab.write(path, "{\n\"schema_version\": 1}");
+    let broken = import().await;
+    assert_eq!((broken.change, broken.evolutions), (Change::Replaced, 1));
+    assert_eq!(broken.notes.len(), 1);
+    for part in [path, "line 2 column", "no transcript"] {
+        assert!(broken.notes[0].contains(part), "{:?}", broken.notes);
+    }
 }

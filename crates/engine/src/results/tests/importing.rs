@@ -16,12 +16,12 @@ use swe_ci_core::requirement::Mode;
 use crate::results::{ImportRequest, ImportedResults};
 use crate::{Change, Config, Engine, Error, PageRequest, Result};
 
-async fn engine(lab: &Lab) -> Engine {
+pub async fn engine(lab: &Lab) -> Engine {
     let config = Config::new(lab.data());
     Engine::open(config).await.unwrap()
 }
 
-fn request(lab: &Lab, layout: Layout) -> ImportRequest {
+pub fn request(lab: &Lab, layout: Layout) -> ImportRequest {
     ImportRequest {
         layout,
         metadata: lab.metadata(),

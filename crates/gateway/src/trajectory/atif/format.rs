@@ -1,7 +1,7 @@
 //! The types of ATIF, Harbor's Agent Trajectory Interchange Format, without the
 //! fields that are not used here.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// 1.8 only adds audio, so 1.7 serves more readers.
@@ -32,7 +32,7 @@ pub struct Agent {
     pub tool_definitions: Vec<Value>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
     System,

@@ -1,7 +1,10 @@
 //! Exports conversations as ATIF: the main one is the trajectory, the others are
-//! trajectories inside it.
+//! trajectories inside it. Reads those of other programs.
 
 mod format;
+mod read;
+
+pub use read::read;
 
 use format::{
     Agent, FinalMetrics, Metrics, ObservationResult, Source, Step, ToolCall, Trajectory, VERSION,
@@ -10,7 +13,7 @@ use serde_json::{Map, Value};
 use swe_ci_base::clock::rfc3339;
 use swe_ci_core::usage::{Prices, Usage};
 
-use super::conversations::{Conversation, Turn, conversations};
+use super::conversations::{Conversation, Turn};
 use super::transcript::{Call, CallResult, Message, Speaker};
 use crate::Exchange;
 
@@ -28,22 +31,20 @@ pub struct About {
     pub extra: Map<String, Value>,
 }
 
-pub fn atif(about: &About, exchanges: &[Exchange]) -> Value {
-    let mut all = conversations(exchanges);
+pub fn atif(about: &About, all: &[Conversation]) -> Value {
     // ATIF requires at least one step.
-    if all.is_empty() {
-        all.push(Conversation {
-            instructions: vec!["The model was not called.".to_owned()],
-            ..Conversation::default()
-        });
-    }
-    let numbered = (1..).zip(&all);
+    let none = [Conversation {
+        instructions: vec!["The model was not called.".to_owned()],
+        ..Conversation::default()
+    }];
+    let numbered = (1..).zip(if all.is_empty() { &none } else { all });
     let mut trajectories: Vec<Trajectory> = numbered
         .map(|(number, conversation)| trajectory(about, number, conversation))
         .collect();
     let mut main = trajectories.remove(0);
     main.final_metrics.total_cost_usd = about.prices.map(|prices| {
-        let usages = exchanges.iter().filter_map(|exchange| exchange.usage);
+        let turns = all.iter().flat_map(|conversation| &conversation.turns);
+        let usages = turns.filter_map(|turn| turn.exchange.usage);
         usd(usages.map(|usage| prices.micro_usd(usage)).sum())
     });
     main.extra.clone_from(&about.extra);
@@ -124,6 +125,9 @@ impl Steps<'_> {
             }
             self.now = turn.exchange.finished_at;
             self.answer(turn);
+        }
+        for message in &conversation.rest {
+            self.message(message);
         }
     }
 

@@ -75,6 +75,7 @@ impl Reader {
             let next = turns.get(index + 1).map(|next| next.exchange.started_at);
             self.turn(turn, next);
         }
+        self.messages += conversation.rest.len();
     }
 
     /// `next` is the time of the next request.

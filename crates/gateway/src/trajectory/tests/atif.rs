@@ -6,9 +6,9 @@ use serde_json::Map;
 use swe_ci_core::usage::Prices;
 
 use super::*;
-use crate::trajectory::{About, atif};
+use crate::trajectory::About;
 
-fn about() -> About {
+pub(super) fn about() -> About {
     About {
         session: "evolution/3/programmer".into(),
         harness: "opencode".into(),
@@ -127,7 +127,7 @@ fn every_protocol_gives_a_valid_trajectory() {
         for streamed in [true, false] {
             let exchanges = usual((protocol, streamed));
             for count in 0..=exchanges.len() {
-                let trajectory = atif(&about(), &exchanges[..count]);
+                let trajectory = recorded(&exchanges[..count]).atif(&about());
                 assert_eq!(valid(&trajectory), Ok(()), "{protocol} {trajectory:#}");
             }
         }
@@ -139,7 +139,7 @@ fn steps_hold_calls_results_and_metrics() {
     let mut exchanges = usual((Protocol::Chat, true));
     exchanges[3].complete = false;
     exchanges[3].error = Some("broke off".into());
-    let trajectory = atif(&about(), &exchanges);
+    let trajectory = recorded(&exchanges).atif(&about());
     let steps = trajectory["steps"].as_array().unwrap();
     let sources: Vec<_> = steps
         .iter()
@@ -225,7 +225,7 @@ fn results_find_their_calls() {
         let how = (Protocol::Chat, false);
         let mut one = exchange(how, 1, SYSTEM, &[user("?")], &agent(""));
         one.response = wire::answer(Protocol::Chat, false, &history[0]);
-        let mut all = conversations(std::slice::from_ref(&one));
+        let mut all = recorded(std::slice::from_ref(&one)).0;
         all[0].turns[0].answer.message = history[0].clone();
         all[0].turns[0].results = results.to_vec();
         let steps = crate::trajectory::atif::steps(&about(), &all[0]);
@@ -324,6 +324,7 @@ fn random_exchanges_give_a_valid_trajectory() {
                 exchange
             })
             .collect();
-        assert_eq!(valid(&atif(&about(), &exchanges)), Ok(()), "seed {seed}");
+        let trajectory = recorded(&exchanges).atif(&about());
+        assert_eq!(valid(&trajectory), Ok(()), "seed {seed}");
     }
 }

@@ -4,10 +4,9 @@ use swe_ci_views::conversation::Part;
 use swe_ci_views::trajectories::{StepDigest, Use};
 
 use super::*;
-use crate::trajectory::messages_with_digest;
 
 fn read(exchanges: &[Exchange]) -> StepDigest {
-    messages_with_digest(&recorded(exchanges)).unwrap().1
+    recorded(exchanges).digest()
 }
 
 #[test]
@@ -27,10 +26,7 @@ fn calls_by_tool_and_by_program_in_every_protocol() {
         let commands: Vec<&str> = found.commands.keys().map(String::as_str).collect();
         assert_eq!(commands, ["ls", "pytest"]);
         // Pages number messages in the same way.
-        let all = messages_with_digest(&recorded(&exchanges))
-            .unwrap()
-            .0
-            .messages;
+        let all = recorded(&exchanges).into_messages().messages;
         let is_call = |part: &Part| matches!(part, Part::Call { tool, .. } if tool == "bash");
         let first = all.iter().find(|m| m.parts.iter().any(is_call)).unwrap();
         assert_eq!(bash.first, first.number);
@@ -63,10 +59,7 @@ fn trouble() {
     let found = read(&exchanges);
     let bash = found.tools["bash"];
     assert_eq!((bash.calls, bash.failed), (4, 1));
-    let all = messages_with_digest(&recorded(&exchanges))
-        .unwrap()
-        .0
-        .messages;
+    let all = recorded(&exchanges).into_messages().messages;
     let message = |number: u32| &all[number as usize - 1];
     assert!(
         matches!(&message(bash.first_failed + 1).parts[0], Part::Result { said, .. } if said.text == "Exit code: 1")

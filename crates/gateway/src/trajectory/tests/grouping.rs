@@ -119,7 +119,7 @@ fn a_conversation_is_recognised_after_the_harness_edits_it() {
     ]);
     exchanges.push(exchange(HOW, 4, SYSTEM, &own, &agent("Done.")));
     check(&exchanges, &["1 2 3 4"]);
-    let all = conversations(&exchanges);
+    let all = recorded(&exchanges).0;
     let texts = |turn: usize| {
         all[0].turns[turn]
             .results

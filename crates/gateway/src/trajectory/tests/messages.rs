@@ -3,10 +3,9 @@
 use swe_ci_views::conversation::{Message as Shown, Messages, Part};
 
 use super::*;
-use crate::trajectory::messages;
 
 fn read(exchanges: &[Exchange]) -> Messages {
-    messages(&recorded(exchanges)).unwrap()
+    recorded(exchanges).into_messages()
 }
 
 /// "2 assistant: (thought) text bash(command=ls) => result [note]".
@@ -130,8 +129,12 @@ fn a_branch_starts_with_its_history() {
 
 #[test]
 fn errors_name_the_bad_line() {
-    let error = Lines::new(b"{\"ordinal\": 1}\n\nnonsense\n".to_vec()).unwrap_err();
-    assert!(error.to_string().contains("line 3"), "{error}");
-    let lines = Lines::new(b"{\"ordinal\": 1}\n".to_vec()).unwrap();
-    assert!(messages(&lines).is_err());
+    let read = |lines: &str| {
+        let read = Conversations::read("trajectory.jsonl", lines.as_bytes().to_vec());
+        read.unwrap_err().to_string()
+    };
+    let error = read("{\"ordinal\": 1}\n\nnonsense\n");
+    assert!(error.contains("line 3"), "{error}");
+    let error = read("{\"ordinal\": 1}\n");
+    assert!(error.contains("cannot be read"), "{error}");
 }

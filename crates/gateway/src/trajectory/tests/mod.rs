@@ -1,6 +1,7 @@
 //! Tests of the trajectory: helpers that build exchanges and print conversations.
 
 mod atif;
+mod atif_of_others;
 mod digest;
 mod grouping;
 mod messages;
@@ -11,9 +12,9 @@ use serde_json::{Value, json};
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::usage::Usage;
 
-use super::conversations::conversations;
+use super::Conversations;
 use super::transcript::{Answer, Call, CallResult, Message, Speaker};
-use crate::{Exchange, Lines};
+use crate::Exchange;
 
 const PROMPT: &str = "Make `double` work.";
 const SYSTEM: &str = "You are an agent that writes code.";
@@ -77,14 +78,14 @@ fn exchange(
     }
 }
 
-/// As the gateway writes them.
-fn recorded(exchanges: &[Exchange]) -> Lines {
+/// As they are read when the gateway has written them.
+fn recorded(exchanges: &[Exchange]) -> Conversations {
     let mut lines = Vec::new();
     for exchange in exchanges {
         serde_json::to_writer(&mut lines, exchange).unwrap();
         lines.push(b'\n');
     }
-    Lines::new(lines).unwrap()
+    Conversations::read("trajectory.jsonl", lines).unwrap()
 }
 
 /// Three turns with calls, and a request for a title after the first.
@@ -132,7 +133,7 @@ fn usual_answers() -> (Message, Message, Message) {
 /// All conversations as text, each with the ordinals of its exchanges.
 fn transcript_text(exchanges: &[Exchange]) -> String {
     let mut lines = Vec::new();
-    for conversation in conversations(exchanges) {
+    for conversation in recorded(exchanges).0 {
         let turns = conversation.turns.iter();
         let ordinals: Vec<_> = turns
             .map(|turn| turn.exchange.ordinal.to_string())
