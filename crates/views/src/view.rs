@@ -16,6 +16,7 @@ use swe_ci_core::usage::{Traffic, Usage};
 use crate::account::Visibility;
 use crate::background::BackgroundWork;
 use crate::container::Container;
+use crate::conversation::RecordingFormat;
 use crate::host::HostLoad;
 use crate::preflight::Preflight;
 use crate::preparation::Preparation;
@@ -409,17 +410,12 @@ pub struct StepView {
     pub usage: Option<Usage>,
     /// The gateway's measurements; absent without a gateway.
     pub traffic: Option<Traffic>,
+    /// How its conversation was recorded; absent for one that called no model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<RecordingFormat>,
     /// Its container; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<Container>,
-}
-
-impl StepView {
-    /// Whether a transcript exists: the gateway records every step that calls
-    /// a model.
-    pub fn is_recorded(&self) -> bool {
-        self.traffic.is_some_and(|traffic| traffic.requests > 0)
-    }
 }
 
 #[cfg(test)]
@@ -444,6 +440,7 @@ mod tests {
                 micro_usd,
                 ..Traffic::default()
             }),
+            recording: None,
             container: None,
         };
         let check = |steps: &[StepView], tokens: Option<u64>, over: Option<(u64, Option<u64>)>| {

@@ -113,8 +113,9 @@ pub(crate) async fn messages(
 async fn last_recorded(engine: &Engine, id: &str, iteration: u32, role: Role) -> Result<u32> {
     let steps = engine.steps(id).await?;
     let mut latest = steps.iter().rev();
-    let wanted =
-        |step: &&StepView| (step.iteration, step.role) == (iteration, role) && step.is_recorded();
+    let wanted = |step: &&StepView| {
+        (step.iteration, step.role) == (iteration, role) && step.recording.is_some()
+    };
     let step = latest.find(wanted).ok_or_else(|| {
         let what = format!("the {} of iteration {iteration}", role.name());
         Error::not_found("recording of", what)

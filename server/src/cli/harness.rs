@@ -357,6 +357,7 @@ mod tests {
                 seconds: 1.25,
                 usage,
                 traffic,
+                recording: None,
                 container: None,
             };
             assert_eq!(step_line(&step), expect);

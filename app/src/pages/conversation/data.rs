@@ -103,6 +103,8 @@ pub(super) fn link_to(
 
 #[cfg(test)]
 mod tests {
+    use swe_ci_views::conversation::RecordingFormat;
+
     use super::*;
 
     #[test]
@@ -148,7 +150,7 @@ mod tests {
             attempt: 3,
             attempts: vec![3],
             nearby: Vec::new(),
-            by_gateway: true,
+            recording: RecordingFormat::Exchanges,
         };
         assert_eq!(
             at(&step, 51, "a&b"),

@@ -10,7 +10,9 @@ mod text;
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::text::visible;
-use swe_ci_views::conversation::{Begin, Found, Message, MessagesPage, NearbyStep, RecordedStep};
+use swe_ci_views::conversation::{
+    Begin, Found, Message, MessagesPage, NearbyStep, RecordedStep, RecordingFormat,
+};
 
 use self::data::{Address, LONGEST_TEXT, at, link_to, messages_at, path};
 use self::joined::joined;
@@ -67,7 +69,7 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
         "/api/v1/evolutions/{evolution_id}/iterations/{iteration}/{role_name}/trajectory?attempt={attempt}"
     );
     let own = iteration_href(&run_id, &evolution_id, iteration);
-    let lines = step.by_gateway.then(|| {
+    let lines = (step.recording == RecordingFormat::Exchanges).then(|| {
         view! { <a href=format!("{files}&format=jsonl") download="">"JSON lines"</a>" · " }
     });
     let nearby = step.nearby;

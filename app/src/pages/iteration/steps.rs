@@ -6,6 +6,7 @@ use swe_ci_core::step::StepOutcome;
 use swe_ci_core::text::visible;
 use swe_ci_core::usage::Traffic;
 use swe_ci_views::container::{Container, ContainerLimits};
+use swe_ci_views::conversation::RecordingFormat;
 use swe_ci_views::view::StepView;
 
 use crate::components::{Tag, Tone, fact};
@@ -32,7 +33,7 @@ impl Known {
             tokens: any(|step| step.usage.is_some()),
             requests: any(|step| step.traffic.is_some()),
             cost: any(|step| step.traffic.is_some_and(|t| t.micro_usd.is_some())),
-            recorded: any(StepView::is_recorded),
+            recorded: any(|step| step.recording.is_some()),
             container: any(|step| step.container.is_some()),
             detail: any(|step| !step.detail.is_empty()),
         }
@@ -93,8 +94,11 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
     let cost = cost.map(|cost| (format::dollars(cost), None));
     let recording = known.recorded.then(|| {
         // The repetition of an interrupted attempt replaces its files.
-        let links = (step.is_recorded() && step.outcome != StepOutcome::Interrupted)
-            .then(|| view! { <Recording step=step.clone() run_id evolution_id/> });
+        let format = step
+            .recording
+            .filter(|_| step.outcome != StepOutcome::Interrupted);
+        let links = format
+            .map(|format| view! { <Recording step=step.clone() format run_id evolution_id/> });
         view! { <td role="cell" class="step-recording" data-label="Recording">{links}</td> }
     });
     let container = known.container.then(|| {
@@ -143,7 +147,12 @@ fn waited(traffic: Traffic) -> Option<String> {
 
 /// Links to the transcript of the step, as a page and as files.
 #[component]
-fn Recording(step: StepView, run_id: String, evolution_id: String) -> impl IntoView {
+fn Recording(
+    step: StepView,
+    format: RecordingFormat,
+    run_id: String,
+    evolution_id: String,
+) -> impl IntoView {
     let (iteration, role, attempt) = (step.iteration, step.role.name(), step.attempt);
     let detail = conversation_href(&run_id, &evolution_id, iteration, step.role, attempt);
     let label = format!("Read the transcript of the {role}, attempt {attempt}");
@@ -157,7 +166,7 @@ fn Recording(step: StepView, run_id: String, evolution_id: String) -> impl IntoV
     view! {
         <a href=detail aria-label=label>"Read"</a>
         " "
-        {link("jsonl", "JSON lines")}
+        {(format == RecordingFormat::Exchanges).then(|| link("jsonl", "JSON lines"))}
         " "
         {link("atif", "ATIF")}
     }

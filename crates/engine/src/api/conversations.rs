@@ -10,10 +10,10 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::run::{Kind, RunConfig};
 use swe_ci_core::step::Role;
 use swe_ci_core::usage::Usage;
-use swe_ci_gateway::trajectory::{About, Conversations, is_atif};
+use swe_ci_gateway::trajectory::{About, Conversations};
 use swe_ci_store::StepRow;
 use swe_ci_views::conversation::{
-    Message, Messages, MessagesPage, NearbyStep, RecordedStep, Window,
+    Message, Messages, MessagesPage, NearbyStep, RecordedStep, RecordingFormat, Window,
 };
 
 use crate::Engine;
@@ -76,7 +76,7 @@ impl Engine {
     ) -> Result<Pieces> {
         let key = self.recording_key(evolution_id, iteration, role, attempt);
         let key = key.await?;
-        if is_atif(&key) {
+        if RecordingFormat::of(&key) == RecordingFormat::Atif {
             let what = format!("{} {attempt} of iteration {iteration}", role.name());
             return Err(Error::not_found(
                 "recording in JSON lines (another program made it: ask for format=atif) of",
@@ -136,7 +136,7 @@ impl Engine {
     ) -> Result<Pieces> {
         let key = self.recording_key(evolution_id, iteration, role, attempt);
         let key = key.await?;
-        if is_atif(&key) {
+        if RecordingFormat::of(&key) == RecordingFormat::Atif {
             return Ok(pieces(self.artifacts.reader(&key).await?));
         }
         let about = self.about(evolution_id, iteration, role, attempt).await?;
@@ -220,7 +220,7 @@ impl Engine {
             attempt: step.attempt,
             attempts,
             nearby,
-            by_gateway: !step.trajectory.as_deref().is_some_and(is_atif),
+            recording: RecordingFormat::of(step.trajectory.as_deref().unwrap_or_default()),
         };
         let page = move || Ok(all.page(of, &window));
         Ok(blocking(page).await?)

@@ -204,6 +204,7 @@ mod tests {
                 seconds: 1.0,
                 usage: None,
                 traffic: Some(traffic),
+                recording: None,
                 container: None,
             },
             answers: Vec::new(),

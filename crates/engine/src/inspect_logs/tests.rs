@@ -61,6 +61,7 @@ fn step(role: Role, attempt: u32, recorded: Option<Value>) -> RecordedStep {
             seconds: 9.0,
             usage: None,
             traffic: None,
+            recording: None,
             container: None,
         },
         started_at: 1_000,

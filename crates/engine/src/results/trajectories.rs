@@ -8,12 +8,15 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::digest::sha256_hex;
 use swe_ci_base::error::Result;
 use swe_ci_core::step::Role;
-use swe_ci_gateway::trajectory::{ATIF_NAME, Conversations};
-use swe_ci_store::{ImportedEvolution, artifacts::Artifacts};
+use swe_ci_gateway::trajectory::Conversations;
+use swe_ci_store::ImportedEvolution;
+use swe_ci_store::artifacts::Artifacts;
+use swe_ci_views::conversation::RecordingFormat;
 
 use super::folder::{Folder, Unread};
 use super::{Experiment, Found};
 
+const ATIF_NAME: &str = RecordingFormat::ATIF_NAME;
 const MAX_BYTES: u64 = 64 << 20;
 
 /// What was stored.

@@ -21,23 +21,13 @@ mod transcript;
 use std::collections::HashMap;
 
 use serde_json::Value;
-use swe_ci_views::conversation::Messages;
+use swe_ci_views::conversation::{Messages, RecordingFormat};
 use swe_ci_views::trajectories::StepDigest;
 
 pub use atif::About;
 use conversations::{Conversation, conversations};
 
 use crate::Lines;
-
-/// The file name of a recording that another program made, which is in ATIF. All
-/// others are exchanges, as the gateway records them.
-pub const ATIF_NAME: &str = "trajectory.atif.json";
-
-/// Whether another program made this recording, by its key.
-pub fn is_atif(recording: &str) -> bool {
-    let name = recording.rsplit('/').next().unwrap_or_default();
-    name.starts_with(ATIF_NAME)
-}
 
 /// The conversations of a step, the main one first.
 #[derive(Debug)]
@@ -50,10 +40,10 @@ impl Conversations {
     /// # Errors
     /// A line of the recording cannot be parsed, or it is no trajectory.
     pub fn read(recording: &str, bytes: Vec<u8>) -> anyhow::Result<Self> {
-        if is_atif(recording) {
-            return Ok(Self(atif::read(&bytes)?));
-        }
-        Ok(Self(conversations(&Lines::new(bytes)?)?))
+        Ok(Self(match RecordingFormat::of(recording) {
+            RecordingFormat::Exchanges => conversations(&Lines::new(bytes)?)?,
+            RecordingFormat::Atif => atif::read(&bytes)?,
+        }))
     }
 
     /// As pages show them.

@@ -15,13 +15,13 @@ use swe_ci_core::requirement::{Document, MAX_BYTES, Mode, Rules};
 use swe_ci_core::step::{Cursor, Role, StepOutcome};
 use swe_ci_core::test_gap;
 use swe_ci_dataset::base_report_of;
-use swe_ci_gateway::trajectory::is_atif;
 use swe_ci_gateway::{Exchange, Recording};
 use swe_ci_grading::{Grading, TESTS};
 use swe_ci_sandbox::CODE_FOLDER;
 use swe_ci_sandbox::SandboxError;
 use swe_ci_store::IterationRow;
 use swe_ci_views::container::{Container, ContainerLimits};
+use swe_ci_views::conversation::RecordingFormat;
 
 use super::Evolution;
 use super::agents::Work;
@@ -269,7 +269,7 @@ impl Evolution<'_> {
                 at.iteration
             )
         })?;
-        if is_atif(&key) {
+        if RecordingFormat::of(&key) == RecordingFormat::Atif {
             return Err(anyhow!(
                 "run {run_id} was imported: its trajectories have no requests to replay"
             )

@@ -11,6 +11,7 @@ use swe_ci_core::step::{Ending, Role, StepOutcome};
 use swe_ci_core::task::{SuiteCounts, TaskId, TestCommand};
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_views::container::Container;
+use swe_ci_views::conversation::RecordingFormat;
 use swe_ci_views::view::{HandedOver, IterationView, StepView};
 
 use super::columns::{Columns, from_row};
@@ -110,6 +111,7 @@ impl StepRow {
             seconds: seconds_between(self.started_at, self.finished_at),
             usage: self.usage,
             traffic: self.traffic,
+            recording: self.trajectory.as_deref().map(RecordingFormat::of),
             container: self.container.clone(),
         }
     }

@@ -3,6 +3,7 @@
 //!
 //! Every text in here comes from a model or from the output of a tool.
 
+mod recording;
 mod search;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use swe_ci_core::usage::Usage;
 
 use crate::count;
 
+pub use recording::RecordingFormat;
 pub use search::hits;
 
 /// Default number of messages on a page.
@@ -171,9 +173,7 @@ pub struct RecordedStep {
     /// The recorded steps of its iteration in order, and the nearest ones before
     /// and after that iteration.
     pub nearby: Vec<NearbyStep>,
-    /// Whether the gateway recorded it, with every request; another program did
-    /// otherwise, in ATIF.
-    pub by_gateway: bool,
+    pub recording: RecordingFormat,
 }
 
 /// A recorded step of the same evolution.

@@ -35,7 +35,7 @@ fn step() -> RecordedStep {
         attempt: 1,
         attempts: vec![1],
         nearby: Vec::new(),
-        by_gateway: true,
+        recording: RecordingFormat::Exchanges,
     }
 }
 

@@ -167,6 +167,7 @@ mod tests {
             seconds: 1.0,
             usage: None,
             traffic: None,
+            recording: None,
             container: None,
         }
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::results::Layout;
 use swe_ci_core::step::Role;
-use swe_ci_views::conversation::Window;
+use swe_ci_views::conversation::{RecordingFormat, Window};
 
 use super::super::{Detail, Found, read};
 use super::Lab;
@@ -282,7 +282,7 @@ async fn the_conversations_of_trials_are_those_of_the_imported_run() {
         .messages(evolution, 1, role, None, window())
         .await
         .unwrap();
-    assert!(!page.step.by_gateway);
+    assert_eq!(page.step.recording, RecordingFormat::Atif);
     assert_eq!((page.total, page.conversations.len()), (3, 1));
     let found = engine
         .trajectories(&imported.run_id, Vec::new())

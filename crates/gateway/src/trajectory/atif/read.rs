@@ -293,7 +293,10 @@ impl ObservationResult {
         let mut text = self.content.map(|content| content.to_string());
         if let Some(other) = self.subagent_trajectory_ref {
             let text = text.get_or_insert_default();
-            text.push_str(&format!("\n[the trajectory of a sub-agent: {other}]"));
+            let between = if text.is_empty() { "" } else { "\n" };
+            text.push_str(&format!(
+                "{between}[the trajectory of a sub-agent: {other}]"
+            ));
         }
         CallResult {
             call: self.source_call_id.or(extra.call),

@@ -1,10 +1,10 @@
 //! Tests of reading ATIF that other programs wrote.
 
 use super::*;
-use crate::trajectory::ATIF_NAME;
+use swe_ci_views::conversation::RecordingFormat;
 
 fn read(trajectory: &Value) -> anyhow::Result<Conversations> {
-    let key = format!("any/{ATIF_NAME}.zst");
+    let key = format!("any/{}.zst", RecordingFormat::ATIF_NAME);
     Conversations::read(&key, trajectory.to_string().into_bytes())
 }
 
@@ -109,7 +109,7 @@ fn steps_of_other_programs_become_messages() {
             "2026-11-27T01:00:00Z user: Look at this.\n[{\"media_type\":\"image/png\",\"path\":\"images/a.png\"}]",
             "2026-11-27T01:00:10Z assistant: Where? | I look. | bash",
             "2026-11-27T01:00:10Z tool: a.py",
-            "2026-11-27T01:00:10Z tool: \n[the trajectory of a sub-agent: [{\"trajectory_path\":\"sub.json\"}]]",
+            "2026-11-27T01:00:10Z tool: [the trajectory of a sub-agent: [{\"trajectory_path\":\"sub.json\"}]]",
             "2026-11-27T01:00:10Z assistant: as before",
             "2026-11-27T01:00:10Z tool: restarted",
         ]
