@@ -155,9 +155,11 @@ def test_a_scanner_sees_each_call(results: ScanResultsDF) -> None:
 
 
 def test_a_scanner_sees_each_answer(results: ScanResultsDF) -> None:
-    answers = [event for event in conversation().events if event.event == "model"]
-    assert values(results, "answers") == {one.uuid: one.output.stop_reason for one in answers}
-    assert list(results.scanners["answers"]["label"]) == [one.role for one in answers]
+    answers = [event.uuid for event in conversation().events if event.event == "model"]
+    expected = ["tool_calls", "stop"] * 2
+    assert values(results, "answers") == dict(zip(answers, expected, strict=True))
+    roles = results.scanners["answers"]["label"]
+    assert list(roles) == ["architect", "architect", "programmer", "programmer"]
 
 
 def test_scanners_see_iterations_and_steps(results: ScanResultsDF) -> None:
