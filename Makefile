@@ -52,7 +52,7 @@ test-api: ## Hold the API against its description with schemathesis, which CI le
 	@$(MAKE) --no-print-directory build-server
 	@exec scripts/test-api.sh
 
-test-inspect: ## Only the logs and the task for Inspect, with the inspect_ai of the package index, which CI leaves out
+test-inspect: ## Only the logs and the task for Inspect, with Inspect and Scout of the package index, which CI leaves out
 	@scripts/setup.sh build docker image python
 	@$(MAKE) --no-print-directory build-server
 	@exec scripts/test-inspect.sh

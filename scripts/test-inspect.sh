@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Tries docs/inspect.md with the real inspect_ai of the package index: reads what
-# `swe-ci export-results` writes, and lets Inspect start and follow runs.
+# Tries docs/inspect.md with the real inspect_ai and inspect_scout of the package
+# index: both read what `swe-ci export-results` writes, Scout scans it, and Inspect
+# starts and follows runs.
 #
 #   scripts/test-inspect.sh
 #
@@ -22,8 +23,8 @@ venv=${INSPECT_VENV:-$work/venv}
 
 install() {
     [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check pytest "$ROOT/integrations/inspect"
-    "$venv/bin/python" -m pip list --disable-pip-version-check 2>/dev/null | grep -iE '^(inspect.ai|swe.ci.inspect|httpx) ' |
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check pytest inspect_scout "$ROOT/integrations/inspect"
+    "$venv/bin/python" -m pip list --disable-pip-version-check 2>/dev/null | grep -iE '^(inspect.(ai|scout)|swe.ci.inspect|httpx) ' |
         while read -r name version; do say inspect "$name $version"; done
 }
 
@@ -34,5 +35,6 @@ say inspect "the human baseline is finished"
 submit_conversation quickest
 await_runs 2
 "$program" export-results "${finished[@]}" --as inspect --output "$work/logs" --data "$work/data"
-SWE_CI_TEST_SERVER=$address SWE_CI_TEST_LOGS=$work/logs \
+# Inspect and Scout keep caches and traces where XDG_DATA_HOME says.
+SWE_CI_TEST_SERVER=$address SWE_CI_TEST_LOGS=$work/logs XDG_DATA_HOME=$work/share \
     "$venv/bin/python" -m pytest -p no:cacheprovider "$ROOT/integrations/inspect/tests"

@@ -2,27 +2,21 @@
 exported, and a run that Inspect starts."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 from inspect_ai import eval
 from inspect_ai.log import (
     EvalLog,
-    list_eval_logs,
     read_eval_log,
     read_eval_log_sample_summaries,
     write_eval_log,
 )
+from real_server import LOGS, SERVER, api, exported, needs_server
 
 from swe_ci_inspect import swe_ci
-
-SERVER = os.environ.get("SWE_CI_TEST_SERVER", "")
-LOGS = os.environ.get("SWE_CI_TEST_LOGS", "")
 
 NAMES_IN_API = {
     "evoscore": "evoscore",
@@ -33,22 +27,7 @@ NAMES_IN_API = {
 }
 
 
-pytestmark = pytest.mark.skipif(not SERVER, reason="scripts/test-inspect.sh starts the server")
-
-
-def api(path: str) -> Any:
-    token = os.environ["SWE_CI_TOKEN"]
-    answer = httpx.get(f"{SERVER}/api/v1/{path}", headers={"authorization": f"Bearer {token}"})
-    return answer.raise_for_status().json()
-
-
-def exported(solver: str = "replay") -> tuple[Path, EvalLog]:
-    """The log of the human baseline, or of the run whose agents called a model."""
-    for found in list_eval_logs(LOGS):
-        log = read_eval_log(found)
-        if log.eval.solver == solver:
-            return Path(found.name.removeprefix("file://")), log
-    raise AssertionError(f"there is no log of {solver}")
+pytestmark = needs_server
 
 
 def means(log: EvalLog) -> dict[str, float]:
