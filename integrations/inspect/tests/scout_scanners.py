@@ -1,6 +1,6 @@
 """Scanners of `test_scout.py`, which `scout scan` runs. None of them calls a model."""
 
-from inspect_ai.event import InfoEvent, ModelEvent, TimelineSpan
+from inspect_ai.event import InfoEvent, ModelEvent, TimelineSpan, ToolEvent
 from inspect_ai.model import ChatMessageAssistant
 from inspect_scout import Result, Scanner, Transcript, grep_scanner, scanner
 
@@ -24,6 +24,14 @@ def calls() -> Scanner[ChatMessageAssistant]:
 def answers() -> Scanner[ModelEvent]:
     async def scan(event: ModelEvent) -> Result:
         return Result(value=event.output.stop_reason, label=event.role)
+
+    return scan
+
+
+@scanner(events=["tool"])
+def runs() -> Scanner[ToolEvent]:
+    async def scan(event: ToolEvent) -> Result:
+        return Result(value=str(event.result), label=event.function)
 
     return scan
 

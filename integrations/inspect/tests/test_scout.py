@@ -105,6 +105,8 @@ def test_transcripts_are_evolutions() -> None:
         assert set(one.score) == set(score) - {"task_id", "sample", "turns"}
         assert (one.score_explanation or "").startswith(f"{detail['ending']}: ")
         assert (one.error, one.limit) == ("", "")
+        assert one.success == score["solved"]
+        assert one.agent_args == {"plan": run["config"]["plan"]}
         assert one.metadata["task_args"]["split"] == run["config"]["split"]
         assert one.metadata["sample_metadata"]["ending"] == detail["ending"]
         (sample,) = [sample for sample in log.samples or [] if sample.uuid == name]
@@ -160,6 +162,13 @@ def test_a_scanner_sees_each_answer(results: ScanResultsDF) -> None:
     assert values(results, "answers") == dict(zip(answers, expected, strict=True))
     roles = results.scanners["answers"]["label"]
     assert list(roles) == ["architect", "architect", "programmer", "programmer"]
+
+
+def test_a_scanner_sees_each_run_of_a_tool(results: ScanResultsDF) -> None:
+    runs = [event for event in conversation().events if event.event == "tool"]
+    told = {message.id: message.text for message in conversation().messages}
+    assert len(runs) == 2
+    assert values(results, "runs") == {run.uuid: told[run.message_id] for run in runs}
 
 
 def test_scanners_see_iterations_and_steps(results: ScanResultsDF) -> None:

@@ -88,7 +88,12 @@ fn score(facts: &RunFacts, view: &EvolutionView) -> Option<Score> {
             score.turns,
             view.max_iterations
         ),
-        metadata: object([("convention", json!(convention)), ("gamma", json!(gamma))]),
+        metadata: object([
+            ("convention", json!(convention)),
+            ("gamma", json!(gamma)),
+            // Inspect Scout lists it: it makes no yes or no of a score with many fields.
+            ("success", json!(score.solved)),
+        ]),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 use swe_ci_core::run::Progress;
 use swe_ci_core::step::Role;
 use swe_ci_core::task::TaskId;
@@ -94,6 +94,7 @@ impl RunFacts {
             task_display_name: format!("SWE-CI {}", config.split),
             task_args: object([("split", json!(config.split)), ("mode", json!(config.mode))]),
             solver: config.harness.name().to_owned(),
+            solver_args: self.solver_args(),
             dataset: Dataset {
                 name: config.split.clone(),
                 samples: u32::try_from(sample_ids.len()).unwrap_or(u32::MAX),
@@ -130,13 +131,17 @@ impl RunFacts {
         calling.collect()
     }
 
+    fn solver_args(&self) -> Map<String, Value> {
+        object([("plan", json!(self.run.summary.config.plan))])
+    }
+
     pub(super) fn plan(&self) -> Plan {
         let config = &self.run.summary.config;
         Plan {
             name: "plan",
             steps: vec![PlanStep {
                 solver: config.harness.name().to_owned(),
-                params: object([("plan", json!(config.plan))]),
+                params: self.solver_args(),
             }],
         }
     }

@@ -147,6 +147,23 @@ fn conversations_become_model_events() {
         json!({"iteration": 1, "role": "architect", "attempt": 2})
     );
 
+    // Neither of the result without a call, nor of the one of an earlier call.
+    let runs: Vec<&Value> = events.iter().filter(|e| e["event"] == "tool").collect();
+    let [run] = runs.as_slice() else {
+        panic!("{runs:?}");
+    };
+    assert_eq!(
+        (&run["id"], &run["function"], &run["type"], &run["result"]),
+        (
+            &json!("c1"),
+            &json!("bash"),
+            &json!("function"),
+            &json!("no such folder")
+        )
+    );
+    assert_eq!(run["error"]["message"], "no such folder");
+    assert_eq!(run["message_id"], transcript.pool[3].id.as_str());
+
     assert_eq!(calls[1]["error"], "the answer is incomplete");
     assert_eq!(
         calls[1]["output"]["choices"][0]["stop_reason"],

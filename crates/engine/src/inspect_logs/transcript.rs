@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! iteration 1
-//!   architect      the main conversation, a model event for each answer
+//!   architect      the main conversation, an event for each answer and each call
 //!     conversation 2, …   side requests, in the order of their beginning
 //!   programmer
 //!   test           the verdict
@@ -19,9 +19,9 @@ use swe_ci_views::view::IterationView;
 use super::RecordedStep;
 use super::format::{
     CallError, Choice, Content, Event, Failure, Input, Kind, Message, ModelCall, ModelUsage,
-    Output, Part, Said, Score, Stamp, StopReason, Tool, ToolCall,
+    Output, Part, Said, Score, Stamp, StopReason, Tool, ToolCall, ToolRun,
 };
-use super::trajectory::{CallResult, Recorded, Source, Step, Trajectory};
+use super::trajectory::{self, CallResult, Recorded, Source, Step, Trajectory};
 
 /// The name of the scorer.
 pub const SCORER: &str = "swe_ci";
@@ -154,6 +154,9 @@ impl Transcript {
             }
             for result in &said.observation.results {
                 self.say(step, tool_result(said, result));
+                if !said.is_copied_context {
+                    self.tool_run(said, result);
+                }
             }
         }
     }
@@ -205,6 +208,22 @@ impl Transcript {
         };
         self.push(began, Kind::Model(Box::new(call)));
         self.now = self.now.max(ended);
+    }
+
+    /// The event of the call whose result is the last message so far. The log has no
+    /// time of it: harnesses run tools between two requests.
+    fn tool_run(&mut self, said: &Step, result: &CallResult) {
+        let (Some(call), Some(message)) = (call_of(said, result), self.pool.last()) else {
+            return;
+        };
+        let run = ToolRun {
+            call: tool_call(call),
+            kind: "function",
+            result: result.content.clone(),
+            error: call_error(result),
+            message_id: message.id.clone(),
+        };
+        self.push(self.now, Kind::Tool(run));
     }
 
     fn say(&mut self, step: &RecordedStep, said: Said) {
@@ -276,35 +295,45 @@ fn answer(said: &Step, model: &str) -> Said {
             Content::Parts(vec![Part::Reasoning { reasoning }, Part::Text { text }])
         }
     };
-    let calls = said.tool_calls.iter().map(|call| ToolCall {
-        id: call.tool_call_id.clone(),
-        function: call.function_name.clone(),
-        arguments: call.arguments.clone(),
-    });
     Said::Assistant {
         content,
-        tool_calls: calls.collect(),
+        tool_calls: said.tool_calls.iter().map(tool_call).collect(),
         model: model.to_owned(),
         source: (!said.is_copied_context).then_some("generate"),
     }
 }
 
-fn tool_result(of: &Step, result: &CallResult) -> Said {
+fn tool_call(call: &trajectory::ToolCall) -> ToolCall {
+    ToolCall {
+        id: call.tool_call_id.clone(),
+        function: call.function_name.clone(),
+        arguments: call.arguments.clone(),
+    }
+}
+
+/// The call of this step that came to the result.
+fn call_of<'a>(step: &'a Step, result: &CallResult) -> Option<&'a trajectory::ToolCall> {
     let id = result.source_call_id.as_ref();
-    let call = of
-        .tool_calls
-        .iter()
-        .find(|call| Some(&call.tool_call_id) == id);
-    let name = call.map(|call| call.function_name.clone());
+    let mut calls = step.tool_calls.iter();
+    calls.find(|call| Some(&call.tool_call_id) == id)
+}
+
+fn tool_result(of: &Step, result: &CallResult) -> Said {
+    let name = call_of(of, result).map(|call| call.function_name.clone());
+    let id = result.source_call_id.as_ref();
     Said::Tool {
         content: result.content.clone(),
         tool_call_id: id.or(result.extra.call.as_ref()).cloned(),
         function: name.or_else(|| result.extra.name.clone()),
-        error: result.extra.is_error.then(|| CallError {
-            kind: "unknown",
-            message: result.content.clone(),
-        }),
+        error: call_error(result),
     }
+}
+
+fn call_error(result: &CallResult) -> Option<CallError> {
+    result.extra.is_error.then(|| CallError {
+        kind: "unknown",
+        message: result.content.clone(),
+    })
 }
 
 /// Some providers say "stop" where the answer ends with calls.

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::message::Message;
+use super::message::{CallError, Message, ToolCall};
 use super::score::{Failure, Score};
 use super::usage::ModelUsage;
 
@@ -41,6 +41,7 @@ pub enum Kind {
         id: String,
     },
     Model(Box<ModelCall>),
+    Tool(ToolRun),
     Info {
         source: &'static str,
         data: Value,
@@ -71,6 +72,20 @@ pub struct ModelCall {
     pub completed: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub working_time: Option<f64>,
+}
+
+/// A call of a tool with its result.
+#[derive(Debug, Serialize)]
+pub struct ToolRun {
+    #[serde(flatten)]
+    pub call: ToolCall,
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub result: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<CallError>,
+    /// Of the message with the result.
+    pub message_id: String,
 }
 
 /// The messages of a request, as a range of the sample's pool: each request

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use event::{Choice, Event, Input, Kind, ModelCall, Output, Stamp, StopReason, Tool};
+pub use event::{Choice, Event, Input, Kind, ModelCall, Output, Stamp, StopReason, Tool, ToolRun};
 pub use message::{CallError, Content, Message, Part, Said, ToolCall};
 pub use sample::{EventsData, Sample, SampleText, Summary};
 pub use score::{Failure, Score};
@@ -68,6 +68,7 @@ pub struct Eval {
     pub task_display_name: String,
     pub task_args: Map<String, Value>,
     pub solver: String,
+    pub solver_args: Map<String, Value>,
     pub dataset: Dataset,
     pub model: String,
     /// The models by role, where the agents call one.
