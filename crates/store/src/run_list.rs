@@ -69,9 +69,9 @@ impl Store {
             Whose::Own(id) => ("own", id.as_str()),
             Whose::All => ("all", ""),
         };
-        let at_once = match filter.text.trim() {
-            "" => limit,
-            _ => SEARCHED_AT_ONCE,
+        let at_once = match filter.is_about_config() {
+            true => SEARCHED_AT_ONCE,
+            false => limit,
         };
         let (mut before, mut found) = (before.to_owned(), Vec::new());
         loop {

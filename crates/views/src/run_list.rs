@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::finding::Unranked;
-use swe_ci_core::run::{Progress, RunConfig};
+use swe_ci_core::run::{Kind, Progress, RunConfig};
 
 use crate::account::Visibility;
 use crate::has_words;
@@ -15,13 +15,24 @@ pub struct RunFilter {
     pub mine: bool,
     pub progress: Option<Progress>,
     pub split: Option<String>,
+    /// Only these; all when empty.
+    pub kinds: Vec<Kind>,
     /// Words; all of them must occur in the name of model, provider or harness.
     pub text: String,
 }
 
 impl RunFilter {
-    /// Whether its words occur in the names of a run.
+    /// Whether it is about the configuration of a run: such conditions are no query
+    /// of the database.
+    pub fn is_about_config(&self) -> bool {
+        !self.kinds.is_empty() || !self.text.trim().is_empty()
+    }
+
+    /// Whether the run is of these kinds, and its names have these words.
     pub fn finds(&self, run: &RunConfig) -> bool {
+        if !self.kinds.is_empty() && !self.kinds.contains(&run.kind) {
+            return false;
+        }
         let harness = run.harness.name();
         let names = format!("{} {} {harness}", run.model, run.provider);
         has_words(&names, &self.text)

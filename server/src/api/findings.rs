@@ -4,38 +4,73 @@ use axum::Json;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use serde::Deserialize;
-use swe_ci_core::finding::Decision;
+use swe_ci_core::finding::{Decision, FindingKind, Grade};
 use swe_ci_engine::Engine;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::finding::RunFinding;
 use utoipa::ToSchema;
 
 use super::addresses::{FindingPath, RunPath};
-use super::responses::{Admin, NoSuchRun};
+use super::query::{Query, parameters};
+use super::responses::{Admin, Invalid, NoSuchRun};
 use super::{Answer, Result};
 use crate::app::App;
 use crate::extract::{ActorEngine, Body, Path};
 use crate::problem::Problem;
 
+parameters! {
+    /// Which findings.
+    struct FindingParameters of |query| {
+        /// Only findings of this part of grading.
+        #[param(value_type = Option<FindingKind>)]
+        kind: Option<FindingKind> =
+            query.parse("kind", "a part of grading, such as `canary`", FindingKind::from_name)?,
+        /// Only findings with this consequence, which a review may have lowered.
+        #[param(value_type = Option<Grade>)]
+        grade: Option<Grade> =
+            query.parse("grade", "`note`, `suspicious` or `tampered`", Grade::from_name)?,
+    }
+}
+
+impl FindingParameters {
+    fn of(&self, mut all: Vec<RunFinding>) -> Vec<RunFinding> {
+        all.retain(|one| {
+            self.kind.is_none_or(|kind| one.finding.kind == kind)
+                && self.grade.is_none_or(|grade| one.grade() == grade)
+        });
+        all
+    }
+}
+
 /// The findings of a run, by task, sample and iteration: what the platform
 /// noticed about the way its tests came to their result.
 #[utoipa::path(
     get, path = "/api/v1/runs/{id}/findings", tag = "runs",
-    params(RunPath),
-    responses((status = 200, description = "All of them", body = Vec<RunFinding>), NoSuchRun),
+    params(RunPath, FindingParameters),
+    responses((status = 200, description = "Those that were asked for", body = Vec<RunFinding>), Invalid, NoSuchRun),
 )]
-pub(crate) async fn findings(engine: ActorEngine, path: Path<RunPath>) -> Answer<Vec<RunFinding>> {
-    Ok(Json(engine.findings(&path.id).await?))
+pub(crate) async fn findings(
+    engine: ActorEngine,
+    path: Path<RunPath>,
+    Query(wanted): Query<FindingParameters>,
+) -> Answer<Vec<RunFinding>> {
+    Ok(Json(wanted.of(engine.findings(&path.id).await?)))
 }
 
 /// The suspicious findings of all runs that wait for a decision, for
 /// administrators.
 #[utoipa::path(
     get, path = "/api/v1/findings", tag = "runs",
-    responses((status = 200, description = "All of them, by run", body = Vec<RunFinding>), Admin),
+    params(FindingParameters),
+    responses((status = 200, description = "Those that were asked for, by run", body = Vec<RunFinding>), Invalid, Admin),
 )]
-pub(crate) async fn open_findings(engine: ActorEngine) -> Answer<Vec<RunFinding>> {
-    Ok(Json(engine.open_findings().await?))
+pub(crate) async fn open_findings(
+    engine: ActorEngine,
+    query: Result<Query<FindingParameters>>,
+) -> Answer<Vec<RunFinding>> {
+    engine.require(AccountRole::Admin)?;
+    let Query(wanted) = query?;
+    Ok(Json(wanted.of(engine.open_findings().await?)))
 }
 
 /// A finding, and the engine of a caller with the role to decide about it.

@@ -119,11 +119,7 @@ parameters! {
     struct ViewParameters of |query| {
         /// Kinds of runs, separated by commas; all when absent.
         #[param(value_type = Option<String>, example = "measured,human")]
-        kind: Vec<Kind> = {
-            let must = "`human`, `measured`, `imported` or several of them, separated by commas";
-            let kinds = |text: &str| text.split(',').map(Kind::from_name).collect::<Option<_>>();
-            query.parse("kind", must, kinds)?.unwrap_or_default()
-        },
+        kind: Vec<Kind> = query.kinds()?,
         /// Only runs of this provider.
         provider: Option<String> = query.text("provider", "the name of a provider")?,
         /// Only runs with this mark: `verified` or `self-reported`.

@@ -13,6 +13,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::requirement::Mode;
+use swe_ci_core::run::Kind;
 use swe_ci_core::task::{TaskId, is_plain_name};
 use swe_ci_engine::PageRequest;
 use utoipa::IntoParams;
@@ -161,6 +162,13 @@ impl QueryString {
             found.map(|(_, value)| value)
         });
         Ok(value?.unwrap_or_default())
+    }
+
+    /// Kinds of runs; all when empty.
+    pub(super) fn kinds(&self) -> Result<Vec<Kind>, Problem> {
+        let must = "`human`, `measured`, `imported` or several of them, separated by commas";
+        let kinds = |text: &str| text.split(',').map(Kind::from_name).collect::<Option<_>>();
+        Ok(self.parse("kind", must, kinds)?.unwrap_or_default())
     }
 
     /// A text of at most [`MAX_TEXT`] bytes.

@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::run::Progress;
+use swe_ci_core::run::{Kind, Progress};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::card::Card;
 use swe_ci_views::leaderboard::{Freshness, Scores};
@@ -50,6 +50,9 @@ parameters! {
         /// Only runs over this split.
         #[param(example = "demo")]
         split: Option<String> = query.split()?,
+        /// Kinds of runs, separated by commas; all when absent.
+        #[param(value_type = Option<String>, example = "measured,imported")]
+        kind: Vec<Kind> = query.kinds()?,
         /// Words that all occur in the name of the model, its provider or the harness.
         #[param(value_type = Option<String>)]
         text: String = query.text("text", "at most 200 bytes of text")?.unwrap_or_default(),
@@ -62,12 +65,14 @@ impl From<RunParameters> for RunFilter {
             mine,
             progress,
             split,
+            kind: kinds,
             text,
         } = parameters;
         Self {
             mine,
             progress,
             split,
+            kinds,
             text,
         }
     }

@@ -61,6 +61,20 @@ async fn findings_hold_a_run_until_they_are_decided() {
             "task_id": "alpha-1", "sample": 1, "evolution_id": "e-model-alpha", "iteration": 1,
             "grade": "suspicious", "kind": "construct", "text": "src/a.py reads <pytest>"})
     );
+    let told = async |query: &str| {
+        let found = app.get(&format!("{path}?{query}")).await.json();
+        let found = found.as_array().unwrap().iter();
+        found.map(|one| one["text"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told("kind=construct&grade=suspicious").await,
+        ["src/a.py reads <pytest>"]
+    );
+    assert_eq!(told("grade=note").await.len(), 1);
+    assert_eq!(told("kind=equality").await, [""; 0]);
+    app.get(&format!("{path}?grade=bad"))
+        .await
+        .problem(400, "bad-parameter");
     let held = json!({"why": "held_for_review", "open": 2});
     let run = app.get(&format!("/api/v1/runs/{MODEL}")).await.json();
     assert_eq!(run["unranked"], held);

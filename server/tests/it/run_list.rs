@@ -22,6 +22,8 @@ async fn the_api_filters_runs() {
     check("progress=finished", &[HUMAN]).await;
     check("progress=running&split=demo", &[MODEL]).await;
     check("split=other", &[]).await;
+    check("kind=human", &[HUMAN]).await;
+    check("kind=measured,imported&split=demo", &[PATIENT, MODEL]).await;
     check("text=acme", &[PATIENT, MODEL]).await;
     check("text=Patient%20REPLAY", &[PATIENT]).await;
     check(
@@ -38,7 +40,7 @@ async fn the_api_filters_runs() {
 
     let unknown = app.get("/api/v1/runs?split=nothing").await;
     unknown.problem(404, "not-found");
-    for wrong in ["progress=done", "mine=true", "split=..%2F"] {
+    for wrong in ["progress=done", "mine=true", "split=..%2F", "kind=robot"] {
         let answer = app.get(&format!("/api/v1/runs?{wrong}")).await;
         answer.problem(400, "bad-parameter");
     }

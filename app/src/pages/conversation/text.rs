@@ -13,7 +13,7 @@ pub(super) const SHOWN_BYTES: usize = 6_000;
 /// A text, as much of it as the page has.
 #[component]
 pub(super) fn FoldedText(content: Text, q: StoredValue<String>) -> impl IntoView {
-    let text = visible(&content.text).into_owned();
+    let text = visible(content.text.trim_end()).into_owned();
     let (shown, folded) = folded(&text);
     let folded = (!folded.is_empty()).then(|| {
         let open = q.with_value(|q| hits(folded, q).next().is_some());

@@ -1,5 +1,7 @@
 //! Listings for feeds and search engines.
 
+use swe_ci_core::run::Kind;
+
 use super::*;
 
 #[tokio::test]
@@ -125,6 +127,11 @@ async fn runs_are_listed_by_filters() {
         check(&Whose::All, &filter, &["Älbatross 1"]).await;
         filter.text = "nobody".into();
         check(&Whose::All, &filter, &[]).await;
+        filter.text.clear();
+        filter.kinds = vec![Kind::Imported];
+        check(&Whose::All, &filter, &[]).await;
+        filter.kinds.push(Kind::Human);
+        check(&Whose::All, &filter, &["Cobalt", "Älbatross 1"]).await;
     })
     .await;
 }

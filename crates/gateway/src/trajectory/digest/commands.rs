@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Arguments that hold a command, in the tools of the known harnesses.
-const COMMAND: [&str; 3] = ["command", "cmd", "script"];
+const COMMAND: [&str; 4] = ["command", "cmd", "script", "keystrokes"];
 /// Arguments of editors, whose `command` is a name such as `view`.
 const PATHS: [&str; 3] = ["path", "file_path", "filePath"];
 /// Words of a shell that start no program worth counting.
@@ -216,6 +216,7 @@ mod tests {
         shell("# only a remark", &[]);
         check(json!({"cmd": ["bash", "-lc", "rg x"]}), &["rg"]);
         check(json!({"cmd": ["/usr/bin/git", "log"]}), &["git log"]);
+        check(json!({"keystrokes": "ls -la\n", "duration": 0.1}), &["ls"]);
         // An editor's command is no program.
         check(json!({"command": "view", "path": "a.py"}), &[]);
         check(json!({"query": "x"}), &[]);
