@@ -72,7 +72,7 @@ trial() {
     inside venv/bin/harbor run --path "tasks/$1" --agent "$2" --jobs-dir jobs --job-name "$1-$2" \
         --n-concurrent 1 --yes --quiet "${@:4}" >"$folder/$1-$2.log" 2>&1 || die harbor "$1, $2: $(tail -n 20 "$folder/$1-$2.log")"
     python3 - "$folder/jobs/$1-$2" "$3" <<'PYTHON'
-import glob, json, sys
+import glob, json, math, sys
 
 job, expect = sys.argv[1], float(sys.argv[2])
 trials = sorted(glob.glob(job + "/*/result.json"))
@@ -83,12 +83,14 @@ for path in trials:
     assert trial["exception_info"] is None, (path, trial["exception_info"]["exception_message"])
     rewards = trial["verifier_result"]["rewards"]
     print("         ", trial["task_name"], trial["agent_info"]["name"], rewards)
-    assert rewards["reward"] == expect, (path, rewards, expect)
+    # A mean over iterations is not exact.
+    assert math.isclose(rewards["reward"], expect, abs_tol=1e-9), (path, rewards, expect)
 PYTHON
 }
 
-# converse KIND ITERATIONS: terminus-2 calls a model from Harbor's process, and types what it
-# answers into a terminal of the task's container, for which it installs tmux.
+# converse KIND ITERATIONS: terminus-2 calls a model from Harbor's process, and types
+# what it answers into a terminal of the task's container, where it installs tmux.
+# Each iteration has a trajectory.
 converse() {
     trial "$1" terminus-2 "$MODEL_REWARD" --include-task-name "$MODEL_TASK" \
         --model openai/stand-in --base-url "$model_address" --agent-env OPENAI_API_KEY=of-nobody \
@@ -113,7 +115,7 @@ imported() {
     local score
     score=$("$program" score "$folder/jobs/$1-$2" --from harbor --metadata "$folder/tasks/metadata/demo.csv" \
         --max-iterations "$3" --convention paper --json 2>/dev/null |
-        python3 -c 'import json, sys; print(float(json.load(sys.stdin)["evoscore"]))')
+        python3 -c 'import json, sys; print(round(float(json.load(sys.stdin)["evoscore"]), 9))')
     [[ $score == "$4" ]] || die harbor "the job $1-$2 scores $score, not $4"
     "$program" import-results --from harbor "$folder/jobs/$1-$2" --metadata "$folder/tasks/metadata/demo.csv" \
         --max-iterations "$3" --model "$2" --data "$work/data" >/dev/null
