@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Tries docs/harbor.md with the real harbor of the package index: exports the
 # demo split, lets Harbor's oracle and its agent that does nothing (nop) work on
-# it, and imports what they came to. Then Harbor's validator reads trajectories.
+# it, and terminus-2, an agent of Harbor that calls a model, on one task. Imports
+# what they came to. Harbor's validator reads trajectories of both sides.
 #
 #   scripts/test-harbor.sh [TASK…]
 #
 # Harbor needs Python 3.12 and Docker Compose, so it runs in a container of Debian
-# 13 that speaks to this machine's engine. TASK names tasks of the demo split; all
-# when absent. HARBOR_FOLDER names a folder to keep Harbor and its jobs in.
+# 13 that speaks to this machine's engine. TASK names tasks of the demo split for
+# the oracle and nop; all when absent. HARBOR_FOLDER names a folder to keep Harbor
+# and its jobs in.
 set -euo pipefail
 
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
@@ -20,6 +22,9 @@ source scripts/lib/demo-server.sh
 HARBOR=0.26.0
 HARBOR_IMAGE=swe-ci/harbor:1
 ITERATIONS=3
+# The task that scripts/lib/terminus_model.py knows, and what one test of five is worth.
+MODEL_TASK=tinydb-4.7.1-4.8.2
+MODEL_REWARD=0.2
 folder=${HARBOR_FOLDER:-$work/harbor}
 mkdir -p "$folder"
 # Files of containers may belong to others.
@@ -40,10 +45,12 @@ for bundle in "${PIP_CERT:-}" "${SSL_CERT_FILE:-}"; do
 done
 
 # inside COMMAND…: in the container, with this machine's engine, at the same path.
+# Nothing is told to Harbor's makers, and no list of prices is fetched.
 inside() {
     docker run --rm --network host --workdir "$folder" --volume "$folder:$folder" \
         --volume /var/run/docker.sock:/var/run/docker.sock "${certificates[@]}" \
         --env PIP_INDEX_URL --env HTTPS_PROXY --env HTTP_PROXY --env NO_PROXY \
+        --env HARBOR_TELEMETRY=off --env LITELLM_LOCAL_MODEL_COST_MAP=True \
         "$HARBOR_IMAGE" "$@"
 }
 
@@ -58,15 +65,14 @@ DOCKERFILE
     say harbor "harbor $(inside venv/bin/harbor --version)"
 }
 
-# trial KIND AGENT REWARD: all tasks of a kind come to this reward.
+# trial KIND AGENT REWARD [OPTION…]: all chosen tasks of a kind come to this reward.
+# The job is then in the folder jobs/KIND-AGENT.
 trial() {
-    local chosen=() task
-    for task in "${tasks[@]}"; do chosen+=(--include-task-name "*/$task"); done
     inside rm -rf "jobs/$1-$2"
-    inside venv/bin/harbor run --path "tasks/$1" "${chosen[@]}" --agent "$2" --jobs-dir jobs --job-name "$1-$2" \
-        --n-concurrent 1 --yes --quiet >"$folder/$1-$2.log" 2>&1 || die harbor "$1, $2: $(tail -n 20 "$folder/$1-$2.log")"
+    inside venv/bin/harbor run --path "tasks/$1" --agent "$2" --jobs-dir jobs --job-name "$1-$2" \
+        --n-concurrent 1 --yes --quiet "${@:4}" >"$folder/$1-$2.log" 2>&1 || die harbor "$1, $2: $(tail -n 20 "$folder/$1-$2.log")"
     python3 - "$folder/jobs/$1-$2" "$3" <<'PYTHON'
-import glob, json, sys
+import glob, json, math, sys
 
 job, expect = sys.argv[1], float(sys.argv[2])
 trials = sorted(glob.glob(job + "/*/result.json"))
@@ -77,8 +83,31 @@ for path in trials:
     assert trial["exception_info"] is None, (path, trial["exception_info"]["exception_message"])
     rewards = trial["verifier_result"]["rewards"]
     print("         ", trial["task_name"], trial["agent_info"]["name"], rewards)
-    assert rewards["reward"] == expect, (path, rewards, expect)
+    # A mean over iterations is not exact.
+    assert math.isclose(rewards["reward"], expect, abs_tol=1e-9), (path, rewards, expect)
 PYTHON
+}
+
+# converse KIND ITERATIONS: terminus-2 calls a model from Harbor's process, and types
+# what it answers into a terminal of the task's container, where it installs tmux.
+# Each iteration has a trajectory.
+converse() {
+    trial "$1" terminus-2 "$MODEL_REWARD" --include-task-name "$MODEL_TASK" \
+        --model openai/stand-in --base-url "$model_address" --agent-env OPENAI_API_KEY=of-nobody \
+        --agent-kwarg record_terminal_session=false
+    local found=() file
+    mapfile -t found < <(cd "$folder" && find "jobs/$1-terminus-2" -path '*/agent/trajectory.json' | sort)
+    ((${#found[@]} == $2)) || die harbor "the job $1-terminus-2 has ${#found[@]} trajectories, not $2"
+    for file in "${found[@]}"; do
+        valid "$file"
+        say harbor "$file is valid"
+    done
+}
+
+# valid FILE
+valid() {
+    inside venv/bin/python -m harbor.utils.trajectory_validator "$1" >"$folder/validator.log" 2>&1 ||
+        die harbor "Harbor's validator refuses $1: $(tail -n 20 "$folder/validator.log")"
 }
 
 # imported KIND AGENT ITERATIONS SCORE
@@ -86,7 +115,7 @@ imported() {
     local score
     score=$("$program" score "$folder/jobs/$1-$2" --from harbor --metadata "$folder/tasks/metadata/demo.csv" \
         --max-iterations "$3" --convention paper --json 2>/dev/null |
-        python3 -c 'import json, sys; print(float(json.load(sys.stdin)["evoscore"]))')
+        python3 -c 'import json, sys; print(round(float(json.load(sys.stdin)["evoscore"]), 9))')
     [[ $score == "$4" ]] || die harbor "the job $1-$2 scores $score, not $4"
     "$program" import-results --from harbor "$folder/jobs/$1-$2" --metadata "$folder/tasks/metadata/demo.csv" \
         --max-iterations "$3" --model "$2" --data "$work/data" >/dev/null
@@ -99,13 +128,13 @@ validate() {
     evolution=$(ask "runs/$conversation" | field evolution_list.0.evolution_id)
     for role in architect programmer; do
         ask "evolutions/$evolution/iterations/1/$role/trajectory?format=atif" >"$folder/$role.json"
-        inside venv/bin/python -m harbor.utils.trajectory_validator "$role.json" ||
-            die harbor "Harbor's validator refuses the trajectory of the $role"
+        valid "$role.json"
         say harbor "the trajectory of the $role is valid"
     done
 }
 
-tasks=("$@")
+chosen=()
+for task in "$@"; do chosen+=(--include-task-name "$task"); done
 serve_demo submitter
 install
 await_runs 1
@@ -114,10 +143,14 @@ await_runs 2
 validate
 rm -rf "$folder/tasks"
 "$program" dataset export demo "$folder/tasks" --as harbor --iterations "$ITERATIONS" --data "$work/data"
+start_model scripts/lib/terminus_model.py
 for kind in step:1 evolution:$ITERATIONS; do
     for agent in oracle:1.0 nop:0.0; do
         say harbor "${kind%:*}, ${agent%:*}"
-        trial "${kind%:*}" "${agent%:*}" "${agent#*:}"
+        trial "${kind%:*}" "${agent%:*}" "${agent#*:}" "${chosen[@]}"
         imported "${kind%:*}" "${agent%:*}" "${kind#*:}" "${agent#*:}"
     done
+    say harbor "${kind%:*}, terminus-2"
+    converse "${kind%:*}" "${kind#*:}"
+    imported "${kind%:*}" terminus-2 "${kind#*:}" "$MODEL_REWARD"
 done

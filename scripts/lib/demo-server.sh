@@ -5,8 +5,8 @@
 
 program=$ROOT/${CARGO_TARGET_DIR:-target}/debug/swe-ci
 work=$(mktemp -d)
-# `model` is a process that a script may start beside it.
-server='' model='' address='' conversation=''
+server='' address='' conversation='' model_address=''
+models=()
 finished=()
 trap 'stop_demo; rm -rf "$work"' EXIT
 
@@ -30,7 +30,7 @@ serve_demo() {
 
 stop_demo() {
     local process
-    for process in $server $model; do { kill "$process" && wait "$process"; } 2>/dev/null || true; done
+    for process in $server "${models[@]}"; do { kill "$process" && wait "$process"; } 2>/dev/null || true; done
 }
 
 # sign_up LINK SCOPE
@@ -61,24 +61,33 @@ for name in sys.argv[1].split("."):
 print(value)' "$1"
 }
 
+# start_model PROGRAM: a stand-in for a model; its address is then in `model_address`.
+start_model() {
+    local said process
+    said=$(mktemp "$work/model.XXXXXX")
+    python3 "$1" >"$said" &
+    process=$!
+    models+=("$process")
+    until [[ -s $said ]]; do
+        kill -0 "$process" 2>/dev/null || die server "the stand-in for a model does not start: $1"
+        sleep 0.2
+    done
+    model_address=$(<"$said")
+}
+
 # submit_conversation quickest|all: a run whose agents call a stand-in for a model,
 # one iteration of the task with the fastest tests, or of all tasks. Its id is then
 # in `conversation`.
 submit_conversation() {
     local tasks=
-    python3 "$ROOT/integrations/inspect/tests/stand_in_model.py" >"$work/model" &
-    model=$!
-    until [[ -s $work/model ]]; do
-        kill -0 "$model" 2>/dev/null || die server "the stand-in for a model does not start"
-        sleep 0.2
-    done
+    start_model "$ROOT/integrations/inspect/tests/stand_in_model.py"
     if [[ $1 == quickest ]]; then
         tasks=$(ask 'tasks?split=demo&state=ready&sort=suite&limit=1' | field items.0.task_id)
         tasks="\"tasks\": [\"$tasks\"],"
     fi
     printf '{"model": "stand-in", "kind": "measured", "split": "demo", "harness": {"name": "builtin"}, %s
         "endpoint": {"url": "%s", "model": "stand-in"}, "plan": {"max_iterations": 1, "max_attempts": 1}}' \
-        "$tasks" "$(<"$work/model")" >"$work/run.json"
+        "$tasks" "$model_address" >"$work/run.json"
     conversation=$("$program" run submit "$work/run.json" --data "$work/data" 2>"$work/submitted") ||
         die server "the run is not submitted: $(<"$work/submitted")"
     say server "the agents of run $conversation call a model"
