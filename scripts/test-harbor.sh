@@ -117,9 +117,27 @@ imported() {
         --max-iterations "$3" --convention paper --json 2>/dev/null |
         python3 -c 'import json, sys; print(round(float(json.load(sys.stdin)["evoscore"]), 9))')
     [[ $score == "$4" ]] || die harbor "the job $1-$2 scores $score, not $4"
-    "$program" import-results --from harbor "$folder/jobs/$1-$2" --metadata "$folder/tasks/metadata/demo.csv" \
-        --max-iterations "$3" --model "$2" --data "$work/data" >/dev/null
+    run=$("$program" import-results --from harbor "$folder/jobs/$1-$2" --metadata "$folder/tasks/metadata/demo.csv" \
+        --max-iterations "$3" --model "$2" --data "$work/data" 2>/dev/null)
     say harbor "the job $1-$2 is imported: EvoScore $score"
+}
+
+# shown KIND ITERATIONS: the site has the transcript of each iteration of the imported
+# run, and its file as Harbor wrote it.
+shown() {
+    local evolution iteration file answers
+    evolution=$(ask "runs/$run/tasks/$MODEL_TASK" | field evolution_id)
+    for iteration in $(seq "$2"); do
+        file=$(find "$folder/jobs/$1-terminus-2" -path '*/agent/trajectory.json' | sort | sed -n "${iteration}p")
+        ask "evolutions/$evolution/iterations/$iteration/programmer/trajectory?format=atif" | cmp - "$file" ||
+            die harbor "the trajectory of iteration $iteration is not the file $file"
+        answers=$(ask "evolutions/$evolution/iterations/$iteration/programmer/messages" |
+            python3 -c 'import json, sys
+print(sum(message.get("answered") is not None for message in json.load(sys.stdin)["items"]))')
+        [[ $answers == "$(grep -c '"source": "agent"' "$file")" ]] ||
+            die harbor "the transcript of iteration $iteration has $answers answers, and $file others"
+        say harbor "the transcript of iteration $iteration has $answers answers"
+    done
 }
 
 # What the gateway recorded of a run's agents is a trajectory to Harbor too.
@@ -153,4 +171,5 @@ for kind in step:1 evolution:$ITERATIONS; do
     say harbor "${kind%:*}, terminus-2"
     converse "${kind%:*}" "${kind#*:}"
     imported "${kind%:*}" terminus-2 "${kind#*:}" "$MODEL_REWARD"
+    shown "${kind%:*}" "${kind#*:}"
 done
