@@ -101,6 +101,7 @@ fn annotated() -> OpenApiRouter<App> {
         plots: figure;
         runs: runs, scores, freshness, freshness_csv, evolution, card;
         trajectory: trajectory, messages;
+        findings: findings, open_findings;
         trajectories: places, search;
         tasks: tasks;
         accounts: audit, remove_key;
@@ -118,7 +119,7 @@ fn without_parameters() -> OpenApiRouter<App> {
         runs: submit, config_toml, run, moved, moved_csv, iteration, steps;
         steering: pause, resume, cancel, retry, preflight, begin, change;
         steering: publish, withdraw, verify, mark, unmark, clear, regrade;
-        findings: findings, open_findings, review;
+        findings: review;
         judgements: judgements, judge;
         files: code, report, document, diff, log, style, files;
         events: events;

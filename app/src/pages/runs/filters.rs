@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 use leptos_router::params::ParamsMap;
-use swe_ci_core::run::Progress;
+use swe_ci_core::run::{Kind, Progress};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::run_list::RunFilter;
 use swe_ci_views::view::SplitSummary;
@@ -30,6 +30,7 @@ impl RunsQuery {
                 mine: query.get_str("mine") == Some(MINE),
                 progress: query.get_str("progress").and_then(Progress::from_name),
                 split: named(query, "split"),
+                kinds: kinds(query.get_str("kind").unwrap_or_default()),
                 text: named(query, "text").unwrap_or_default(),
             },
             after: named(query, "after"),
@@ -42,13 +43,16 @@ impl RunsQuery {
             mine,
             progress,
             split,
+            kinds,
             text,
         } = &self.filter;
         let text = text.trim();
+        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
         Query::default()
             .with("mine", mine.then_some(MINE))
             .with("progress", progress.map(Progress::name))
             .with("split", split.as_deref())
+            .with("kind", (!kinds.is_empty()).then(|| kinds.join(",")))
             .with("text", (!text.is_empty()).then_some(text))
             .with("after", after)
             .at("/runs")
@@ -64,10 +68,16 @@ impl RunsQuery {
             filter.mine,
             filter.progress.is_some(),
             filter.split.is_some(),
+            !filter.kinds.is_empty(),
             !filter.text.trim().is_empty(),
         ];
         on.into_iter().filter(|on| *on).count()
     }
+}
+
+/// Names of kinds, separated by commas.
+fn kinds(names: &str) -> Vec<Kind> {
+    names.split(',').filter_map(Kind::from_name).collect()
 }
 
 #[component]
@@ -91,6 +101,11 @@ pub(super) fn Filters<'a>(
         (name.clone(), name, chosen)
     });
     let splits = [vec![any(filter.split.is_none())], splits.collect()].concat();
+    let kinds = Kind::ALL.map(|kind| {
+        let name = kind.name().to_owned();
+        (name.clone(), name, filter.kinds == [kind])
+    });
+    let kinds = [vec![any(filter.kinds.is_empty())], kinds.to_vec()].concat();
     let mine = filter.mine;
     let mine = Reader::at_hand().is(AccountRole::Reader).then(|| {
         view! {
@@ -113,6 +128,7 @@ pub(super) fn Filters<'a>(
                 </label>
                 <FilterSelect name="progress" label="State" options=states/>
                 <FilterSelect name="split" label="Split" options=splits/>
+                <FilterSelect name="kind" label="Kind" options=kinds/>
                 {mine}
                 <div class="narrowing-deeds">
                     <button class="button">"Show"</button>
@@ -140,13 +156,18 @@ mod tests {
                 ("after", "r-1"),
                 ("text", "a b"),
                 ("split", "demo"),
+                ("kind", "measured"),
                 ("progress", "running"),
                 ("mine", "yes"),
             ],
-            "/runs?mine=yes&progress=running&split=demo&text=a%20b&after=r-1",
+            "/runs?mine=yes&progress=running&split=demo&kind=measured&text=a%20b&after=r-1",
         );
         // As a form without any choice sends it, and invalid values.
         check(&[("text", ""), ("progress", ""), ("split", "")], "/runs");
         check(&[("text", " "), ("progress", "x"), ("mine", "x")], "/runs");
+        check(
+            &[("kind", "human,x,imported")],
+            "/runs?kind=human%2Cimported",
+        );
     }
 }
