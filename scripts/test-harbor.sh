@@ -22,7 +22,7 @@ source scripts/lib/demo-server.sh
 HARBOR=0.26.0
 HARBOR_IMAGE=swe-ci/harbor:1
 ITERATIONS=3
-# The task that scripts/lib/terminus_model.py knows, and what one test of five is worth.
+# The task that scripts/lib/models/terminus_2.py knows, and what one test of five is worth.
 MODEL_TASK=tinydb-4.7.1-4.8.2
 MODEL_REWARD=0.2
 folder=${HARBOR_FOLDER:-$work/harbor}
@@ -161,7 +161,7 @@ await_runs 2
 validate
 rm -rf "$folder/tasks"
 "$program" dataset export demo "$folder/tasks" --as harbor --iterations "$ITERATIONS" --data "$work/data"
-start_model scripts/lib/terminus_model.py
+start_model terminus_2
 for kind in step:1 evolution:$ITERATIONS; do
     for agent in oracle:1.0 nop:0.0; do
         say harbor "${kind%:*}, ${agent%:*}"

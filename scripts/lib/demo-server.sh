@@ -61,11 +61,12 @@ for name in sys.argv[1].split("."):
 print(value)' "$1"
 }
 
-# start_model PROGRAM: a stand-in for a model; its address is then in `model_address`.
+# start_model NAME: a stand-in for a model, of the folder models; its address is then
+# in `model_address`.
 start_model() {
     local said process
     said=$(mktemp "$work/model.XXXXXX")
-    python3 "$1" >"$said" &
+    python3 "$ROOT/scripts/lib/models/$1.py" >"$said" &
     process=$!
     models+=("$process")
     until [[ -s $said ]]; do
@@ -80,7 +81,7 @@ start_model() {
 # in `conversation`.
 submit_conversation() {
     local tasks=
-    start_model "$ROOT/integrations/inspect/tests/stand_in_model.py"
+    start_model builtin
     if [[ $1 == quickest ]]; then
         tasks=$(ask 'tasks?split=demo&state=ready&sort=suite&limit=1' | field items.0.task_id)
         tasks="\"tasks\": [\"$tasks\"],"

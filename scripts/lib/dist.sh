@@ -20,34 +20,22 @@ is_cross() { [[ $(dist_target) != "$(relay_target)" ]]; }
 setup_dist() {
     [[ $(uname -s) == Linux ]] || die dist "Packages are for Linux, and are made there."
     have_target "$(dist_target)" || add_target "$(dist_target)"
-    if is_cross; then have_zig || install_zig; else have musl-gcc || install_musl; fi
+    # Zig's compiler has the headers of musl for every processor.
+    if is_cross; then
+        need_python_tools zig "cargo-zigbuild==$CARGO_ZIGBUILD" "ziglang==$ZIGLANG"
+    else
+        have musl-gcc || install_musl
+    fi
     have dpkg-deb || die dist "dpkg-deb is missing. Install it (Debian has it; elsewhere the package is called dpkg)."
     have_cargo_tool cargo-about "$CARGO_ABOUT" || install_cargo_tool cargo-about "$CARGO_ABOUT" --features cli
     have_cargo_tool cargo-cyclonedx "$CARGO_CYCLONEDX" || install_cargo_tool cargo-cyclonedx "$CARGO_CYCLONEDX"
-    have_hatchling || install_hatchling
+    need_python_tools python "hatchling==$HATCHLING" "datamodel-code-generator==$DATAMODEL_CODE_GENERATOR"
     say dist "cargo-about $CARGO_ABOUT, cargo-cyclonedx $CARGO_CYCLONEDX, hatchling $HATCHLING, datamodel-code-generator $DATAMODEL_CODE_GENERATOR, $(dpkg-deb --version | head -n 1 | grep -o '[0-9.]*[0-9]' | head -n 1 | sed 's/^/dpkg /')"
 }
 
 install_musl() {
     need_leave dist "musl-gcc is missing. Install it (Debian: apt install musl-tools)."
     apt_install musl-tools
-}
-
-have_zig() {
-    "$(tools_folder)/zig/bin/python" -c "
-import importlib.metadata, sys
-version = importlib.metadata.version
-sys.exit((version('cargo-zigbuild'), version('ziglang')) != ('$CARGO_ZIGBUILD', '$ZIGLANG'))" 2>/dev/null
-}
-
-# Zig's compiler has the headers of musl for every processor.
-install_zig() {
-    local venv
-    venv=$(tools_folder)/zig
-    say dist "installing cargo-zigbuild $CARGO_ZIGBUILD and ziglang $ZIGLANG"
-    python3 -m venv --clear "$venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-        "cargo-zigbuild==$CARGO_ZIGBUILD" "ziglang==$ZIGLANG"
 }
 
 # cargo writes down which version of a tool it has installed.
@@ -59,19 +47,24 @@ install_cargo_tool() {
         "$1@$2" "${@:3}"
 }
 
-have_hatchling() {
-    "$(tools_folder)/python/bin/python" -c "
+# need_python_tools NAME PACKAGE==VERSION…: an environment of this name has these.
+need_python_tools() { have_python_tools "$@" || install_python_tools "$@"; }
+
+have_python_tools() {
+    "$(tools_folder)/$1/bin/python" - "${@:2}" 2>/dev/null <<'PYTHON'
 import importlib.metadata, sys
-version = importlib.metadata.version
-sys.exit((version('hatchling'), version('datamodel-code-generator')) != ('$HATCHLING', '$DATAMODEL_CODE_GENERATOR'))" 2>/dev/null
+
+wanted = dict(package.split("==") for package in sys.argv[1:])
+sys.exit(any(importlib.metadata.version(name) != version for name, version in wanted.items()))
+PYTHON
 }
 
-install_hatchling() {
+install_python_tools() {
     local venv
-    venv=$(tools_folder)/python
+    venv=$(tools_folder)/$1
+    say dist "installing ${*:2}"
     python3 -m venv --clear "$venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-        "hatchling==$HATCHLING" "datamodel-code-generator==$DATAMODEL_CODE_GENERATOR"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${@:2}"
 }
 
 # wheel_sources FOLDER VERSION: what the wheel is built from, but for the program and

@@ -66,8 +66,8 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Invalid`] naming the problem: a field of the request, the
-    /// metadata file, or any file of the results with its line. Nothing is
-    /// written then.
+    /// metadata file, or any file of the results with its line. There is no
+    /// run then.
     pub async fn import_results(
         &self,
         folder: &Path,
