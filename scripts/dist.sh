@@ -80,7 +80,7 @@ write_bills() {
 write_licences() {
     local licences=$packages/THIRD-PARTY-LICENSES.txt
     about() {
-        cargo about --log-level error generate --locked --offline --fail \
+        cargo about -L error generate --locked --offline --fail \
             --config packaging/about.toml "$@" packaging/about.hbs
     }
     {
