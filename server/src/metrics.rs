@@ -4,7 +4,8 @@
 
 use std::fmt::{Display, Write};
 
-use swe_ci_engine::Monitoring;
+use swe_ci_core::step::{Role, StepOutcome};
+use swe_ci_engine::{Monitoring, StepsDone};
 use swe_ci_views::workers::{AtHand, WorkerFigures, WorkerState, WorkerView};
 
 struct Page(String);
@@ -172,20 +173,33 @@ fn workers(page: &mut Page, found: &Monitoring) {
     page.value(name, &[("state", "free")], all.saturating_sub(busy));
 }
 
+/// Also those of which there was none: a series that begins above 0 hides its first
+/// step from `increase()`.
+fn each_kind_of_step(
+    found: &Monitoring,
+    mut write: impl FnMut(&[(&str, &str)], Option<&StepsDone>),
+) {
+    for role in Role::ALL {
+        for outcome in StepOutcome::ALL {
+            let mut steps = found.steps.iter();
+            let done = steps.find(|done| (done.role, done.outcome) == (role, outcome));
+            write(&[("role", role.name()), ("outcome", outcome.name())], done);
+        }
+    }
+}
+
 fn steps(page: &mut Page, found: &Monitoring) {
     let name = "swe_ci_steps_total";
     page.metric(name, "counter", "Recorded steps.");
-    for done in &found.steps {
-        let labels = [("role", done.role.name()), ("outcome", done.outcome.name())];
-        page.value(name, &labels, done.steps);
-    }
+    each_kind_of_step(found, |labels, done| {
+        page.value(name, labels, done.map_or(0, |done| done.steps));
+    });
     let name = "swe_ci_step_seconds_total";
     page.metric(name, "counter", "Duration of the recorded steps.");
-    for done in &found.steps {
-        let labels = [("role", done.role.name()), ("outcome", done.outcome.name())];
-        page.value(name, &labels, done.seconds);
-    }
-    let sum = |of: fn(&swe_ci_engine::StepsDone) -> u64| found.steps.iter().map(of).sum::<u64>();
+    each_kind_of_step(found, |labels, done| {
+        page.value(name, labels, done.map_or(0.0, |done| done.seconds));
+    });
+    let sum = |of: fn(&StepsDone) -> u64| found.steps.iter().map(of).sum::<u64>();
     let name = "swe_ci_tokens_total";
     page.metric(name, "counter", "Tokens of the recorded steps.");
     page.value(name, &[("kind", "input")], sum(|done| done.input_tokens));
@@ -223,8 +237,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::path::Path;
 
-    use swe_ci_core::step::{Role, StepOutcome};
-    use swe_ci_engine::{QueueState, StepsDone};
+    use swe_ci_engine::QueueState;
 
     use super::*;
 
@@ -324,6 +337,8 @@ mod tests {
             r#"swe_ci_steps_total{role="architect",outcome="done"}"#,
             5.0,
         );
+        let none = r#"swe_ci_steps_total{role="test",outcome="infra_failed"}"#;
+        check(none, 0.0);
     }
 
     /// Alerts and dashboard ask for metrics that exist, and the documentation

@@ -71,7 +71,7 @@ async fn findings_hold_a_run_until_they_are_decided() {
         ["src/a.py reads <pytest>"]
     );
     assert_eq!(told("grade=note").await.len(), 1);
-    assert_eq!(told("kind=steering").await, [""; 0]);
+    assert_eq!(told("kind=canary").await, [""; 0]);
     app.get(&format!("{path}?grade=bad"))
         .await
         .problem(400, "bad-parameter");
