@@ -63,14 +63,10 @@ fn build(target: &str, folder: &Path) {
         .env(format!("CARGO_TARGET_{linker}_LINKER"), "rust-lld");
     // These settings of the outer build (clippy, coverage, sanitizers) are for
     // the host's program, not for this one.
-    for outer in [
-        "RUSTC_WORKSPACE_WRAPPER",
-        "CARGO_ENCODED_RUSTFLAGS",
-        "RUSTFLAGS",
-        "CARGO_BUILD_TARGET",
-    ] {
+    for outer in ["RUSTC_WORKSPACE_WRAPPER", "RUSTFLAGS", "CARGO_BUILD_TARGET"] {
         cargo.env_remove(outer);
     }
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", without_paths());
     match cargo.status() {
         Ok(status) if status.success() => {}
         Ok(status) => fail(&format!(
@@ -78,6 +74,21 @@ fn build(target: &str, folder: &Path) {
         )),
         Err(error) => fail(&format!("cargo does not run: {error}")),
     }
+}
+
+/// Flags that keep the paths of this machine out of a program: it is in every
+/// release, and panics name the files of their origin.
+fn without_paths() -> String {
+    let sources = Path::new(&variable("CARGO_MANIFEST_DIR")).join("../..");
+    let sources = sources.canonicalize().unwrap_or(sources);
+    let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let cargo = cargo.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let paths = [(Some(sources), "/swe-ci"), (cargo, "/cargo")];
+    let flags = paths
+        .into_iter()
+        .filter_map(|(path, name)| Some(format!("--remap-path-prefix={}={name}", path?.display())));
+    // As cargo separates them.
+    flags.collect::<Vec<_>>().join("\u{1f}")
 }
 
 /// A variable that cargo sets for every build script.
