@@ -207,6 +207,8 @@ VALUES
   ('trial-1-03', 1, 1, 'architect', 1, '"agent_failed"', 'the agent ended with exit code 1', 1791000000000, 1791000004000, 0, 0, 0, 0, 0, 0, 0, 0),
   ('trial-1-03', 2, 1, 'architect', 2, '"budget_spent"', 'the run''s budget of 25 US dollars is spent', 1791000010000, 1791000081000, 71240, 2310, 48128, 940, 15, 0, 0, 121000),
   ('trial-1-05', 91, 2, 'architect', 1, '"cancelled"', 'the run was cancelled', 1791000200000, 1791000204000, 4100, 20, 0, 0, 1, 0, 0, 12600);
+-- The gateway recorded whatever asked a model; the files themselves are not here.
+UPDATE steps SET trajectory = evolution_id || '/' || seq || '/trajectory.jsonl.zst' WHERE evolution_id = 'trial-1-01' AND requests > 0;
 
 UPDATE changes SET n = n + 1;
 
