@@ -82,6 +82,7 @@ async fn every_attempt_at_a_step() {
             "detail": "the provider answered <503>", "seconds": 1.0,
             "usage": {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0, "reasoning_tokens": 0},
             "traffic": {"requests": 1, "retries": 61, "waiting_ms": 600_000, "micro_usd": 0},
+            "recording": "exchanges",
         })
     );
     // For results recorded before there was a gateway.
