@@ -253,8 +253,8 @@ impl Engine {
     }
 }
 
-/// What the configuration says of an agent and its model; `None` for one without
-/// a model. Of an agent that ran elsewhere it knows the names alone.
+/// The agent of a role and its model, by the configuration; `None` for an agent
+/// without a model. An agent that ran elsewhere has names alone.
 pub(super) fn about_agent(config: &RunConfig, role: Role) -> Option<About> {
     let agent = config.agent(role)?;
     let (model, prices) = match agent.endpoint {

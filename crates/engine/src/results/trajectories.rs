@@ -19,21 +19,21 @@ use super::{Experiment, Found};
 const ATIF_NAME: &str = RecordingFormat::ATIF_NAME;
 const MAX_BYTES: u64 = 64 << 20;
 
-/// What was stored.
+/// The trajectories that were stored, and why others were not.
 #[derive(Debug, Default)]
 pub struct Trajectories {
     /// Keys of artifacts, by the paths in the folder of the results.
     keys: BTreeMap<String, String>,
-    /// Why others were not.
+    /// A note for each that could not be read.
     pub notes: Vec<String>,
 }
 
 impl Trajectories {
-    /// Stores those of the first `max_iterations` iterations, one at a time: one
-    /// may be large.
+    /// Stores the trajectories of the first `max_iterations` iterations, one at a
+    /// time: each may be large.
     ///
     /// # Errors
-    /// One could not be stored.
+    /// A trajectory could not be stored.
     pub async fn store(
         artifacts: &Artifacts,
         root: &Path,

@@ -51,7 +51,7 @@ impl Conversations {
         messages::written(self.0)
     }
 
-    /// What they tell about the work of the step.
+    /// The numbers of the step: its calls, failures and repetitions.
     pub fn digest(&self) -> StepDigest {
         digest::digest(&self.0)
     }

@@ -302,7 +302,7 @@ async fn the_conversations_of_trials_are_those_of_the_imported_run() {
         .await;
     assert!(matches!(architect, Err(Error::NotFound { .. })));
 
-    // What it says is part of what was imported.
+    // A changed conversation is another import.
     assert_eq!(import().await.change, Change::Unchanged);
     write(&lab, path, &trajectory("I look again."));
     assert_eq!(import().await.change, Change::Replaced);

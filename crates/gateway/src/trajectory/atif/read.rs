@@ -103,8 +103,8 @@ struct Metrics {
     extra: Option<MetricsExtra>,
 }
 
-/// What the export of this program adds; other programs may have other things
-/// under these names, which then are absent.
+/// The fields that the export of this program adds. Other programs may have other
+/// things under these names, which then are absent.
 #[derive(Default, Deserialize)]
 struct Extra {
     #[serde(default, deserialize_with = "lenient")]
@@ -212,7 +212,7 @@ impl Step {
         self.is_copied_context == Some(true)
     }
 
-    /// What a gateway would know of the request. The format has one time for each
+    /// The request as a gateway would know it. The format has one time for each
     /// step, so the time since the step before is the answer's.
     fn exchange(&self, ordinal: u32, started_at: i64, finished_at: i64) -> Exchange {
         let extra = self.extra.as_ref();
