@@ -24,6 +24,8 @@ struct Views {
     asked: StoredValue<u64>,
     /// The query of the shown view.
     shown: StoredValue<String>,
+    /// Whether the view of a link or of a sent form is under way.
+    coming: StoredValue<bool>,
     /// Whether the shown view comes from typing.
     typed: StoredValue<bool>,
     /// How often a field of a search has changed.
@@ -47,6 +49,7 @@ pub fn InPlace() -> impl IntoView {
         let views = Views {
             asked: StoredValue::new(0),
             shown: StoredValue::new(query()),
+            coming: StoredValue::new(false),
             typed: StoredValue::new(false),
             inputs: StoredValue::new(0),
             rest: Rest::new(),
@@ -115,8 +118,17 @@ impl Views {
         };
         self.inputs.update_value(|inputs| *inputs += 1);
         let turns = closest(event, "input[type=range], input[type=number]").is_some();
+        self.follow(form, turns);
+    }
+
+    /// Shows the view of a search when its fields rest.
+    fn follow(self, form: HtmlFormElement, turns: bool) {
         self.rest.then(move || {
-            if let Some(fields) = form_data::parameters(&form) {
+            // Until the view of a link is here, the form is that of the view before
+            // it, and would undo the reader's choice.
+            if self.coming.get_value() {
+                self.follow(form, turns);
+            } else if let Some(fields) = form_data::parameters(&form) {
                 let action = form.get_attribute("action").unwrap_or_default();
                 let step = match turns || self.typed.get_value() {
                     true => Step::Same,
@@ -145,15 +157,26 @@ impl Views {
 
     fn show_keeping(self, href: String, step: Step, field: FocusedField) {
         let (turn, inputs) = (self.turn(), self.inputs.get_value());
+        self.coming.set_value(field == FocusedField::Follows);
+        let is_typing = move || self.inputs.get_value() != inputs;
         // An answer about fields that have changed since would undo that.
-        let is_outdated = move || field == FocusedField::Stays && self.inputs.get_value() != inputs;
+        let is_outdated = move || field == FocusedField::Stays && is_typing();
         leptos::task::spawn_local(async move {
-            match fetch::get(&href).await {
+            let answer = fetch::get(&href).await;
+            if self.is_last(turn) {
+                self.coming.set_value(false);
+            }
+            match answer {
                 // Led elsewhere, such as to the sign-in.
                 Ok(answer) if !answer.is_of(&href) => {
                     let _ = window().location().set_href(&answer.address);
                 }
                 Ok(answer) if self.is_last(turn) && !is_outdated() => {
+                    let field = if is_typing() {
+                        FocusedField::Stays
+                    } else {
+                        field
+                    };
                     morph::show(&answer.text, field);
                     remember(&shortest().unwrap_or_else(|| href.clone()), step);
                     self.shown.set_value(query());
@@ -189,6 +212,7 @@ impl Views {
     fn turn(self) -> u64 {
         self.rest.stop();
         self.typed.set_value(false);
+        self.coming.set_value(false);
         self.asked.update_value(|asked| *asked += 1);
         self.asked.get_value()
     }

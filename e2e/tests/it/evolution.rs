@@ -119,6 +119,13 @@ async fn filters(browser: &Browser) {
     browser.go(there.as_str().unwrap()).await;
     browser.hydrated().await;
     until_status(browser, "10 of 600 tests.").await;
+    // The text is emptied before the link's view is there: both count.
+    browser
+        .eval(
+            "const ask = window.fetch; window.fetch = async (...of) => \
+             { await new Promise(done => setTimeout(done, 1000)); return ask(...of); };",
+        )
+        .await;
     let all = "document.querySelector('.choices-links a[title^=Every]').click()";
     browser.eval(all).await;
     let typed = "const text = document.querySelector('#heat-text'); text.value = ''; \
