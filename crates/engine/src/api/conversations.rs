@@ -118,7 +118,10 @@ impl Engine {
         let about = self.about(evolution_id, iteration, role, attempt).await?;
         let _permit = self.heavy_reads.permit().await?;
         let bytes = self.artifacts.get(&key).await?;
-        let trajectory = blocking(move || Ok(Conversations::read(&key, bytes)?.atif(&about)));
+        let trajectory = blocking(move || {
+            let trajectory = Conversations::read(&key, bytes)?.atif(&about);
+            Ok(serde_json::to_value(trajectory)?)
+        });
         Ok(trajectory.await?)
     }
 

@@ -7,6 +7,7 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_gateway::trajectory::Conversations;
+use swe_ci_gateway::trajectory::atif::Trajectory;
 use swe_ci_store::StepRow;
 use swe_ci_views::view::{EvolutionView, RunDetail};
 
@@ -14,7 +15,7 @@ use crate::Engine;
 use crate::api::conversations::about_agent;
 use crate::api::runs::by_evolution;
 use crate::heavy_reads::typed;
-use crate::inspect_logs::{LogFile, Recorded, RecordedStep, RunFacts};
+use crate::inspect_logs::{LogFile, RecordedStep, RunFacts};
 
 /// Where logs go, and how they count.
 #[derive(Debug, Clone)]
@@ -101,7 +102,7 @@ impl Engine {
     ) -> Result<Vec<RecordedStep>> {
         let mut steps = Vec::new();
         for row in rows {
-            let recorded = match self.recorded(facts, &row).await {
+            let trajectory = match self.trajectory_of(facts, &row).await {
                 Err(Error::Internal(error)) => {
                     notes.push(format!(
                         "{}, sample {}, iteration {}, {}, attempt {}: the recording cannot be read: {error:#}",
@@ -113,32 +114,26 @@ impl Engine {
                     ));
                     None
                 }
-                recorded => recorded?,
+                read => read?,
             };
             steps.push(RecordedStep {
                 view: row.view(),
                 started_at: row.started_at,
                 finished_at: row.finished_at,
-                recorded,
+                trajectory,
             });
         }
         Ok(steps)
     }
 
-    async fn recorded(&self, facts: &RunFacts, row: &StepRow) -> Result<Option<Recorded>> {
+    async fn trajectory_of(&self, facts: &RunFacts, row: &StepRow) -> Result<Option<Trajectory>> {
         let about = about_agent(&facts.run.summary.config, row.role);
         let (Some(key), Some(about)) = (&row.trajectory, about) else {
             return Ok(None);
         };
         let _permit = self.heavy_reads.permit().await?;
         let (key, bytes) = (key.clone(), self.artifacts.get(key).await?);
-        let read = move || {
-            let conversations = Conversations::read(&key, bytes)?;
-            Ok(Recorded {
-                times: conversations.times(),
-                trajectory: serde_json::from_value(conversations.atif(&about))?,
-            })
-        };
+        let read = move || Ok(Conversations::read(&key, bytes)?.atif(&about));
         Ok(Some(blocking(read).await.map_err(typed)?))
     }
 }

@@ -16,14 +16,13 @@ mod numbers;
 mod run;
 #[cfg(test)]
 mod tests;
-mod trajectory;
 mod transcript;
 
+use swe_ci_gateway::trajectory::atif::Trajectory;
 use swe_ci_views::view::StepView;
 
 pub use archive::LogFile;
 pub use run::RunFacts;
-pub use trajectory::Recorded;
 
 /// One attempt at a step.
 #[derive(Debug)]
@@ -33,5 +32,5 @@ pub struct RecordedStep {
     pub started_at: i64,
     pub finished_at: i64,
     /// Its conversations; absent if it called no model.
-    pub recorded: Option<Recorded>,
+    pub trajectory: Option<Trajectory>,
 }

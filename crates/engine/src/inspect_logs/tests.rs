@@ -1,56 +1,71 @@
 //! Tests of the pure parts. `server/tests/it/inspect_logs.rs` exports whole
 //! runs, and `scripts/test-inspect.sh` reads them with Inspect.
 
-use std::collections::HashMap;
-
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::task::TaskId;
-use swe_ci_core::usage::Usage;
+use swe_ci_core::usage::{Prices, Usage};
+use swe_ci_gateway::trajectory::atif::Trajectory;
+use swe_ci_gateway::trajectory::{About, Conversations};
+use swe_ci_views::conversation::RecordingFormat;
 use swe_ci_views::leaderboard::EvolutionScore;
 use swe_ci_views::view::{IterationView, StepView};
 
+use super::RecordedStep;
 use super::format::{ModelUsage, StopReason, Usages};
 use super::numbers::mean_over_tasks;
 use super::transcript::Transcript;
-use super::{Recorded, RecordedStep};
 
 /// Of an architect: it looks, reads the result, and is done; beside that, the
 /// harness asked for a title.
-fn trajectory() -> Value {
-    json!({
+fn trajectory() -> Trajectory {
+    let main = json!({
+        "schema_version": "ATIF-v1.7",
         "agent": {"name": "opencode", "version": "1", "model_name": "m-1", "tool_definitions": [
             {"type": "function", "function": {"name": "bash", "description": "a long text"}}, {"name": "read"}]},
         "steps": [
-            {"source": "system", "message": "You are careful."},
+            {"source": "system", "message": "You are careful.", "timestamp": "1970-01-01T00:00:02Z"},
             {"source": "user", "message": "Look."},
             {"source": "agent", "message": "Let me look.", "reasoning_content": "Where?", "model_name": "m-1-2026",
+             "timestamp": "1970-01-01T00:00:05.5Z",
              "tool_calls": [{"tool_call_id": "c1", "function_name": "bash", "arguments": {"command": "ls", "timeout": 60}}],
              "observation": {"results": [
                  {"source_call_id": "c1", "content": "no such folder", "extra": {"is_error": true}},
                  {"content": "late", "extra": {"call": "c0", "name": "read"}}]},
-             "metrics": {"prompt_tokens": 100, "completion_tokens": 7, "cached_tokens": 60, "cost_usd": 0.5,
-                         "extra": {"reasoning_tokens": 3}},
-             "extra": {"exchange": 1, "finish_reason": "stop", "retries": 2}},
+             "metrics": {"prompt_tokens": 100, "completion_tokens": 7, "cached_tokens": 60, "extra": {"reasoning_tokens": 3}},
+             "extra": {"finish_reason": "stop"}},
             {"source": "system", "message": "", "observation": {"results": [{"content": "of no call"}]}},
-            {"source": "agent", "message": "An example.", "is_copied_context": true},
-            {"source": "agent", "message": "Done.", "extra": {"exchange": 3, "finish_reason": "max_tokens",
-                                                             "complete": false}}
+            {"source": "agent", "message": "An example.", "is_copied_context": true, "timestamp": "1970-01-01T00:00:08Z"},
+            {"source": "agent", "message": "Done.", "timestamp": "1970-01-01T00:00:09Z",
+             "extra": {"finish_reason": "max_tokens", "complete": false}}
         ],
         "subagent_trajectories": [{
+            "schema_version": "ATIF-v1.7",
             "agent": {"name": "opencode", "version": "1", "model_name": "m-1"},
-            "steps": [{"source": "user", "message": "A title?"},
-                      {"source": "agent", "message": "Looking", "extra": {"exchange": 2, "error": "refused"}}]
+            "steps": [{"source": "user", "message": "A title?", "timestamp": "1970-01-01T00:00:06Z"},
+                      {"source": "agent", "message": "Looking", "timestamp": "1970-01-01T00:00:07Z",
+                       "extra": {"error": "refused"}}]
         }]
-    })
+    });
+    let about = About {
+        session: "e1/1/architect/1".into(),
+        harness: "opencode".into(),
+        version: None,
+        model: "m-1".into(),
+        prices: Some(Prices {
+            input: 5_000.0,
+            cached: Some(1_500.0),
+            output: 30_000.0,
+        }),
+        extra: Map::new(),
+    };
+    let read = Conversations::read(RecordingFormat::ATIF_NAME, main.to_string().into_bytes());
+    let mut trajectory = read.unwrap().atif(&about);
+    trajectory.steps[2].extra.retries = 2;
+    trajectory
 }
 
-fn step(role: Role, attempt: u32, recorded: Option<Value>) -> RecordedStep {
-    let times = HashMap::from([
-        (1, (2_000, 5_500)),
-        (2, (6_000, 7_000)),
-        (3, (8_000, 9_000)),
-    ]);
+fn step(role: Role, attempt: u32, trajectory: Option<Trajectory>) -> RecordedStep {
     RecordedStep {
         view: StepView {
             iteration: 1,
@@ -66,10 +81,7 @@ fn step(role: Role, attempt: u32, recorded: Option<Value>) -> RecordedStep {
         },
         started_at: 1_000,
         finished_at: 10_000,
-        recorded: recorded.map(|value| Recorded {
-            trajectory: serde_json::from_value(value).unwrap(),
-            times,
-        }),
+        trajectory,
     }
 }
 
@@ -123,6 +135,15 @@ fn conversations_become_model_events() {
             &json!(1.0),
             &json!(3.5)
         )
+    );
+    let began: Vec<&Value> = calls.iter().map(|call| &call["timestamp"]).collect();
+    assert_eq!(
+        began,
+        [
+            "1970-01-01T00:00:02Z",
+            "1970-01-01T00:00:08Z",
+            "1970-01-01T00:00:06Z"
+        ]
     );
     assert_eq!(
         (&first["retries"], &first["error"]),

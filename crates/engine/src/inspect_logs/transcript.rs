@@ -14,6 +14,7 @@ use std::ops::Range;
 use serde_json::{Value, json};
 use swe_ci_base::clock::{rfc3339, seconds_between};
 use swe_ci_core::usage::Usage;
+use swe_ci_gateway::trajectory::atif::{self, ObservationResult, Source, Step, Trajectory};
 use swe_ci_views::view::IterationView;
 
 use super::RecordedStep;
@@ -21,7 +22,6 @@ use super::format::{
     CallError, Choice, Content, Event, Failure, Input, Kind, Message, ModelCall, ModelUsage,
     Output, Part, Said, Score, Stamp, StopReason, Tool, ToolCall, ToolRun,
 };
-use super::trajectory::{self, CallResult, Recorded, Source, Step, Trajectory};
 
 /// The name of the scorer.
 pub const SCORER: &str = "swe_ci";
@@ -102,30 +102,30 @@ impl Transcript {
             attempt => format!("{role}, attempt {attempt}"),
         };
         self.begin(step.started_at, "agent", name);
-        if let Some(recorded) = &step.recorded {
-            self.conversations(step, recorded);
+        if let Some(main) = &step.trajectory {
+            self.conversations(step, main);
         }
         self.now = self.now.max(step.finished_at);
         self.info(step.finished_at, json!({"step": step.view}));
         self.end_span();
     }
 
-    fn conversations(&mut self, step: &RecordedStep, recorded: &Recorded) {
+    fn conversations(&mut self, step: &RecordedStep, main: &Trajectory) {
         let begin = self.pool.len();
-        self.conversation(step, recorded, &recorded.trajectory);
+        self.conversation(step, main);
         self.main.push(begin..self.pool.len());
-        for (number, other) in (2..).zip(&recorded.trajectory.subagent_trajectories) {
+        for (number, other) in (2..).zip(&main.subagent_trajectories) {
             self.begin(
                 step.started_at,
                 "conversation",
                 format!("conversation {number}"),
             );
-            self.conversation(step, recorded, other);
+            self.conversation(step, other);
             self.end_span();
         }
     }
 
-    fn conversation(&mut self, step: &RecordedStep, recorded: &Recorded, of: &Trajectory) {
+    fn conversation(&mut self, step: &RecordedStep, of: &Trajectory) {
         let begin = self.pool.len();
         let tools: Vec<Tool> = of.agent.tool_definitions.iter().filter_map(tool).collect();
         for said in &of.steps {
@@ -148,11 +148,11 @@ impl Transcript {
                     let input = Input::range(begin, self.pool.len());
                     self.say(step, answer(said, model));
                     if !said.is_copied_context {
-                        self.model_call(step, recorded, said, input, &tools);
+                        self.model_call(step, said, model, input, &tools);
                     }
                 }
             }
-            for result in &said.observation.results {
+            for result in said.observation.iter().flat_map(|seen| &seen.results) {
                 self.say(step, tool_result(said, result));
                 if !said.is_copied_context {
                     self.tool_run(said, result);
@@ -165,24 +165,16 @@ impl Transcript {
     fn model_call(
         &mut self,
         step: &RecordedStep,
-        recorded: &Recorded,
         said: &Step,
+        model: &str,
         input: Input,
         tools: &[Tool],
     ) {
         let Some(message) = self.pool.last().cloned() else {
             return;
         };
-        let times = said
-            .extra
-            .exchange
-            .and_then(|n| recorded.times.get(&n).copied());
-        let (began, ended) = times.unwrap_or((self.now, self.now));
-        let seconds = times.map(|(began, ended)| seconds_between(began, ended));
-        let model = said.model_name.as_ref();
-        let model = model
-            .unwrap_or(&recorded.trajectory.agent.model_name)
-            .clone();
+        let (began, ended) = said.times.unwrap_or((self.now, self.now));
+        let seconds = said.times.map(|_| seconds_between(began, ended));
         let cut_off = said.extra.complete == Some(false);
         let cut_off = cut_off.then(|| "the answer is incomplete".to_owned());
         let call = ModelCall {
@@ -192,7 +184,7 @@ impl Transcript {
             tool_choice: "auto",
             config: Default::default(),
             output: Output {
-                model: model.clone(),
+                model: model.to_owned(),
                 choices: [Choice {
                     message,
                     stop_reason: stop_reason(said),
@@ -200,8 +192,8 @@ impl Transcript {
                 usage: said.metrics.as_ref().map(usage),
                 time: seconds,
             },
-            model,
-            retries: said.extra.retries,
+            model: model.to_owned(),
+            retries: Some(said.extra.retries).filter(|&retries| retries > 0),
             error: said.extra.error.clone().or(cut_off),
             completed: rfc3339(ended),
             working_time: seconds,
@@ -212,7 +204,7 @@ impl Transcript {
 
     /// The event of the call whose result is the last message so far. The log has no
     /// time of it: harnesses run tools between two requests.
-    fn tool_run(&mut self, said: &Step, result: &CallResult) {
+    fn tool_run(&mut self, said: &Step, result: &ObservationResult) {
         let (Some(call), Some(message)) = (call_of(said, result), self.pool.last()) else {
             return;
         };
@@ -303,7 +295,7 @@ fn answer(said: &Step, model: &str) -> Said {
     }
 }
 
-fn tool_call(call: &trajectory::ToolCall) -> ToolCall {
+fn tool_call(call: &atif::ToolCall) -> ToolCall {
     ToolCall {
         id: call.tool_call_id.clone(),
         function: call.function_name.clone(),
@@ -312,13 +304,13 @@ fn tool_call(call: &trajectory::ToolCall) -> ToolCall {
 }
 
 /// The call of this step that came to the result.
-fn call_of<'a>(step: &'a Step, result: &CallResult) -> Option<&'a trajectory::ToolCall> {
+fn call_of<'a>(step: &'a Step, result: &ObservationResult) -> Option<&'a atif::ToolCall> {
     let id = result.source_call_id.as_ref();
     let mut calls = step.tool_calls.iter();
     calls.find(|call| Some(&call.tool_call_id) == id)
 }
 
-fn tool_result(of: &Step, result: &CallResult) -> Said {
+fn tool_result(of: &Step, result: &ObservationResult) -> Said {
     let name = call_of(of, result).map(|call| call.function_name.clone());
     let id = result.source_call_id.as_ref();
     Said::Tool {
@@ -329,7 +321,7 @@ fn tool_result(of: &Step, result: &CallResult) -> Said {
     }
 }
 
-fn call_error(result: &CallResult) -> Option<CallError> {
+fn call_error(result: &ObservationResult) -> Option<CallError> {
     result.extra.is_error.then(|| CallError {
         kind: "unknown",
         message: result.content.clone(),
@@ -346,7 +338,7 @@ fn stop_reason(said: &Step) -> StopReason {
     }
 }
 
-fn usage(metrics: &super::trajectory::Metrics) -> ModelUsage {
+fn usage(metrics: &atif::Metrics) -> ModelUsage {
     let usage = Usage {
         input_tokens: metrics.prompt_tokens,
         output_tokens: metrics.completion_tokens,

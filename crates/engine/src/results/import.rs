@@ -80,14 +80,22 @@ impl Engine {
         let experiment =
             blocking(move || Ok(read(layout, &root, &metadata, Detail::Tests))).await??;
         refuse_bad(&experiment, folder)?;
-        let most = request.max_iterations;
-        let trajectories = Trajectories::store(&self.artifacts, folder, &experiment, most).await?;
-        let (run, results) = run(&experiment, config, layout, &trajectories)?;
+        let (mut run, skipped) = run(&experiment, config, layout)?;
+        let trajectories = Trajectories::store(&self.artifacts, folder, &experiment, &run).await?;
+        trajectories.name_in(&mut run, &experiment);
         let (run_id, change) = self.store.put_import(&run).await?;
+        let scored = run.evolutions.iter().filter(|e| e.ending.is_scored());
+        let imported = run.provenance.imported;
         Ok(ImportedResults {
             run_id,
             change,
-            ..results
+            tasks: as_u32(experiment.tasks.len()),
+            evolutions: as_u32(scored.count()),
+            counts_only: detail(&experiment) == Detail::Counts,
+            skipped,
+            ignored: experiment.ignored,
+            notes: imported.map(|from| from.notes).unwrap_or_default(),
+            split: run.config.split,
         })
     }
 }
@@ -145,44 +153,27 @@ fn refuse_bad(experiment: &Experiment, folder: &Path) -> Result<()> {
     })
 }
 
-/// The run to store, and the report for the caller.
+/// The run to store, still without the trajectories, and what was never started.
 fn run(
     experiment: &Experiment,
     mut config: RunConfig,
     layout: Layout,
-    trajectories: &Trajectories,
-) -> Result<(ImportedRun, ImportedResults)> {
+) -> Result<(ImportedRun, Vec<Skipped>)> {
     let most = experiment.tasks.iter().map(|t| t.samples.len()).max();
     config.samples = as_u32(most.unwrap_or(1));
     check(&config)?;
-    let detail = detail(experiment);
-    let mut skipped = Vec::new();
-    let evolutions = evolutions(experiment, &config, detail, trajectories, &mut skipped);
-    let scored = evolutions.iter().filter(|e| e.ending.is_scored()).count();
-    if scored == 0 {
+    let (evolutions, skipped) = evolutions(experiment, &config);
+    if !evolutions.iter().any(|e| e.ending.is_scored()) {
         return Err(nothing(experiment, &config, layout));
     }
-    let mut notes = notes(experiment, &config);
-    notes.extend_from_slice(&trajectories.notes);
-    let results = ImportedResults {
-        run_id: String::new(),
-        change: Change::New,
-        split: config.split.clone(),
-        tasks: as_u32(experiment.tasks.len()),
-        evolutions: as_u32(scored),
-        counts_only: detail == Detail::Counts,
-        skipped,
-        ignored: experiment.ignored.clone(),
-        notes: notes.clone(),
-    };
     let run = ImportedRun {
         source: source(experiment, &config, layout),
-        provenance: provenance(experiment, layout, trajectories, notes),
+        provenance: provenance(experiment, &config, layout),
         tasks: experiment.tasks.iter().map(|t| row(&t.line)).collect(),
         evolutions,
         config,
     };
-    Ok((run, results))
+    Ok((run, skipped))
 }
 
 fn nothing(experiment: &Experiment, config: &RunConfig, layout: Layout) -> Error {
@@ -204,25 +195,18 @@ fn detail(experiment: &Experiment) -> Detail {
     }
 }
 
+/// One for each sample of each task, in their order.
 fn evolutions(
     experiment: &Experiment,
     config: &RunConfig,
-    detail: Detail,
-    trajectories: &Trajectories,
-    skipped: &mut Vec<Skipped>,
-) -> Vec<ImportedEvolution> {
-    let now = now_ms();
-    let mut evolutions = Vec::new();
+) -> (Vec<ImportedEvolution>, Vec<Skipped>) {
+    let (now, plan, detail) = (now_ms(), config.plan, detail(experiment));
+    let (mut evolutions, mut skipped) = (Vec::new(), Vec::new());
     for task in &experiment.tasks {
         for (sample, found) in (1..).zip(&task.samples) {
             let task_id = &task.line.task_id;
             evolutions.push(match found {
-                Found::Evolution(e) => {
-                    let plan = config.plan;
-                    let mut imported = evolution::imported(e, task_id, sample, plan, detail, now);
-                    trajectories.name_in(&mut imported, &e.trajectories);
-                    imported
-                }
+                Found::Evolution(e) => evolution::imported(e, task_id, sample, plan, detail, now),
                 // There are no bad ones here; see `refuse_bad`.
                 Found::Missing(reason) | Found::Bad(reason) => {
                     skipped.push(Skipped {
@@ -234,7 +218,7 @@ fn evolutions(
             });
         }
     }
-    evolutions
+    (evolutions, skipped)
 }
 
 fn notes(experiment: &Experiment, config: &RunConfig) -> Vec<String> {
@@ -293,12 +277,7 @@ fn source(experiment: &Experiment, config: &RunConfig, layout: Layout) -> String
     serde_json::json!(parts).to_string()
 }
 
-fn provenance(
-    experiment: &Experiment,
-    layout: Layout,
-    trajectories: &Trajectories,
-    notes: Vec<String>,
-) -> Provenance {
+fn provenance(experiment: &Experiment, config: &RunConfig, layout: Layout) -> Provenance {
     let lines = experiment.tasks.iter().map(|t| &t.line);
     let tasks: String = lines
         .map(|l| format!("{}\0{}\0{}\0", l.task_id, l.base_sha, l.target_sha))
@@ -312,23 +291,10 @@ fn provenance(
         imported: Some(ImportedFrom {
             layout: layout.name().into(),
             experiment: experiment.name.clone(),
-            digest: digest(experiment, trajectories),
-            notes,
+            digest: experiment.digest.clone(),
+            notes: notes(experiment, config),
         }),
         not_handed_over: Vec::new(),
-    }
-}
-
-/// Over everything that was imported.
-fn digest(experiment: &Experiment, trajectories: &Trajectories) -> String {
-    let mut all = experiment.digest.clone();
-    for key in trajectories.keys() {
-        all.push('\n');
-        all.push_str(key);
-    }
-    match all == experiment.digest {
-        true => all,
-        false => format!("sha256:{}", sha256_hex(all.as_bytes())),
     }
 }
 

@@ -9,7 +9,7 @@ use swe_ci_base::digest::sha256_hex;
 use swe_ci_base::error::Result;
 use swe_ci_core::step::Role;
 use swe_ci_gateway::trajectory::Conversations;
-use swe_ci_store::ImportedEvolution;
+use swe_ci_store::ImportedRun;
 use swe_ci_store::artifacts::Artifacts;
 use swe_ci_views::conversation::RecordingFormat;
 
@@ -24,13 +24,13 @@ const MAX_BYTES: u64 = 64 << 20;
 pub struct Trajectories {
     /// Keys of artifacts, by the paths in the folder of the results.
     keys: BTreeMap<String, String>,
-    /// A note for each that could not be read.
-    pub notes: Vec<String>,
+    /// For each that could not be read.
+    notes: Vec<String>,
 }
 
 impl Trajectories {
-    /// Stores the trajectories of the first `max_iterations` iterations, one at a
-    /// time: each may be large.
+    /// Stores the trajectories of the iterations of this run, one at a time: each
+    /// may be large.
     ///
     /// # Errors
     /// A trajectory could not be stored.
@@ -38,10 +38,10 @@ impl Trajectories {
         artifacts: &Artifacts,
         root: &Path,
         experiment: &Experiment,
-        max_iterations: u32,
+        run: &ImportedRun,
     ) -> Result<Self> {
         let mut stored = Self::default();
-        for path in paths(experiment, max_iterations) {
+        for path in paths(experiment, run.config.plan.max_iterations) {
             let (root, name) = (root.to_path_buf(), path.clone());
             match blocking(move || Ok(checked(&root, &name))).await? {
                 Ok(bytes) => {
@@ -56,20 +56,30 @@ impl Trajectories {
         Ok(stored)
     }
 
-    /// Names them in the steps of an evolution, which has its trajectories at
-    /// these paths, by iteration.
-    pub fn name_in(&self, evolution: &mut ImportedEvolution, paths: &BTreeMap<u32, String>) {
-        for step in &mut evolution.steps {
-            if step.role == Role::Programmer {
-                let path = paths.get(&step.iteration);
-                step.trajectory = path.and_then(|path| self.keys.get(path)).cloned();
+    /// Names them in the steps of the run, which has an evolution for each sample of
+    /// the experiment. They are part of what it was made from.
+    pub fn name_in(self, run: &mut ImportedRun, experiment: &Experiment) {
+        let samples = experiment.tasks.iter().flat_map(|task| &task.samples);
+        for (evolution, found) in run.evolutions.iter_mut().zip(samples) {
+            let Found::Evolution(of) = found else {
+                continue;
+            };
+            for step in &mut evolution.steps {
+                if step.role == Role::Programmer {
+                    let path = of.trajectories.get(&step.iteration);
+                    step.trajectory = path.and_then(|path| self.keys.get(path)).cloned();
+                }
             }
         }
-    }
-
-    /// Their keys, which change with their contents.
-    pub fn keys(&self) -> impl Iterator<Item = &str> {
-        self.keys.values().map(String::as_str)
+        let Some(imported) = &mut run.provenance.imported else {
+            return;
+        };
+        imported.notes.extend(self.notes);
+        if !self.keys.is_empty() {
+            let keys: Vec<&str> = self.keys.values().map(String::as_str).collect();
+            let all = format!("{}\n{}", imported.digest, keys.join("\n"));
+            imported.digest = format!("sha256:{}", sha256_hex(all.as_bytes()));
+        }
     }
 }
 

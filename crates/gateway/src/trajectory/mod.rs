@@ -4,12 +4,12 @@
 //! its conversations in ATIF already.
 //!
 //! ```text
-//! exchanges ─ parsers ─▶ transcript ─ conversations ─▶ turns ─ atif ─▶ JSON
+//! exchanges ─ parsers ─▶ transcript ─ conversations ─▶ turns ─ atif ─▶ export, logs
 //! ATIF of others ─ atif::read ─────────────────────────▶ ├── messages ─▶ pages
 //!                                                        └── digest ─▶ numbers
 //! ```
 
-mod atif;
+pub mod atif;
 mod conversations;
 mod digest;
 mod messages;
@@ -18,9 +18,6 @@ mod parsers;
 mod tests;
 mod transcript;
 
-use std::collections::HashMap;
-
-use serde_json::Value;
 use swe_ci_views::conversation::{Messages, RecordingFormat};
 use swe_ci_views::trajectories::StepDigest;
 
@@ -57,16 +54,7 @@ impl Conversations {
     }
 
     /// As Harbor's Agent Trajectory Interchange Format.
-    pub fn atif(&self, about: &About) -> Value {
+    pub fn atif(&self, about: &About) -> atif::Trajectory {
         atif::atif(about, &self.0)
-    }
-
-    /// When each exchange began and ended, in unix milliseconds, by its ordinal.
-    pub fn times(&self) -> HashMap<u64, (i64, i64)> {
-        let turns = self.0.iter().flat_map(|conversation| &conversation.turns);
-        let exchanges = turns.map(|turn| &turn.exchange);
-        exchanges
-            .map(|one| (one.ordinal.into(), (one.started_at, one.finished_at)))
-            .collect()
     }
 }

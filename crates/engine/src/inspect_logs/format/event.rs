@@ -66,7 +66,7 @@ pub struct ModelCall {
     pub config: Empty,
     pub output: Output,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub retries: Option<u32>,
+    pub retries: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     pub completed: String,

@@ -4,6 +4,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// For fields that are written only when they have a value.
+fn unset<T: Default + PartialEq>(field: &T) -> bool {
+    *field == T::default()
+}
+
 /// 1.8 only adds audio, so 1.7 serves more readers.
 pub const VERSION: &str = "ATIF-v1.7";
 
@@ -60,12 +65,41 @@ pub struct Step {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metrics: Option<Metrics>,
     /// From an earlier or another conversation, repeated for context.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "unset")]
     pub is_copied_context: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub llm_call_count: Option<u32>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub extra: Map<String, Value>,
+    #[serde(skip_serializing_if = "unset")]
+    pub extra: StepExtra,
+    /// When the request began and its answer ended, in unix milliseconds. The
+    /// format has the end alone.
+    #[serde(skip)]
+    pub times: Option<(i64, i64)>,
+}
+
+/// What the format has no fields for: the exchange of an answer, and what was
+/// irregular about it.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub struct StepExtra {
+    /// About parts of the message that could not be parsed.
+    #[serde(skip_serializing_if = "unset")]
+    pub notes: Vec<String>,
+    /// Its ordinal in the recording.
+    #[serde(skip_serializing_if = "unset")]
+    pub exchange: Option<u32>,
+    #[serde(skip_serializing_if = "unset")]
+    pub finish_reason: Option<String>,
+    /// False when the answer was cut off.
+    #[serde(skip_serializing_if = "unset")]
+    pub complete: Option<bool>,
+    #[serde(skip_serializing_if = "unset")]
+    pub status: Option<u16>,
+    #[serde(skip_serializing_if = "unset")]
+    pub error: Option<String>,
+    #[serde(skip_serializing_if = "unset")]
+    pub retries: usize,
+    #[serde(skip_serializing_if = "unset")]
+    pub waiting_ms: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -73,8 +107,14 @@ pub struct ToolCall {
     pub tool_call_id: String,
     pub function_name: String,
     pub arguments: Map<String, Value>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub extra: Map<String, Value>,
+    #[serde(skip_serializing_if = "unset")]
+    pub extra: CallExtra,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CallExtra {
+    #[serde(skip_serializing_if = "unset")]
+    pub note: Option<&'static str>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -88,8 +128,19 @@ pub struct ObservationResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_call_id: Option<String>,
     pub content: String,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub extra: Map<String, Value>,
+    #[serde(skip_serializing_if = "unset")]
+    pub extra: ResultExtra,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ResultExtra {
+    #[serde(skip_serializing_if = "unset")]
+    pub is_error: bool,
+    /// The call's id and the tool, of a result that belongs to no call of its step.
+    #[serde(skip_serializing_if = "unset")]
+    pub call: Option<String>,
+    #[serde(skip_serializing_if = "unset")]
+    pub name: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -99,8 +150,14 @@ pub struct Metrics {
     pub cached_tokens: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub extra: Map<String, Value>,
+    #[serde(skip_serializing_if = "unset")]
+    pub extra: MetricsExtra,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MetricsExtra {
+    #[serde(skip_serializing_if = "unset")]
+    pub reasoning_tokens: u64,
 }
 
 /// The totals of this trajectory alone, except for the cost, which includes the

@@ -4,11 +4,10 @@
 mod format;
 mod read;
 
-pub use read::read;
+pub use format::{Metrics, ObservationResult, Source, Step, ToolCall, Trajectory};
+pub(super) use read::read;
 
-use format::{
-    Agent, FinalMetrics, Metrics, ObservationResult, Source, Step, ToolCall, Trajectory, VERSION,
-};
+use format::{Agent, CallExtra, FinalMetrics, MetricsExtra, ResultExtra, StepExtra, VERSION};
 use serde_json::{Map, Value};
 use swe_ci_base::clock::rfc3339;
 use swe_ci_core::usage::{Prices, Usage};
@@ -31,7 +30,7 @@ pub struct About {
     pub extra: Map<String, Value>,
 }
 
-pub fn atif(about: &About, all: &[Conversation]) -> Value {
+pub(super) fn atif(about: &About, all: &[Conversation]) -> Trajectory {
     // ATIF requires at least one step.
     let none = [Conversation {
         instructions: vec!["The model was not called.".to_owned()],
@@ -56,7 +55,7 @@ pub fn atif(about: &About, all: &[Conversation]) -> Value {
         ));
         main.subagent_trajectories = trajectories;
     }
-    serde_json::to_value(main).unwrap_or_else(|error| Value::from(error.to_string()))
+    main
 }
 
 fn trajectory(about: &About, number: usize, conversation: &Conversation) -> Trajectory {
@@ -158,15 +157,15 @@ impl Steps<'_> {
         step.model_name = model.filter(|model| *model != about.model);
         let usage = turn.exchange.usage;
         step.metrics = usage.map(|usage| metrics(usage, about.prices));
-        let stopped = answer.stopped.clone().map(Value::from);
-        step.extra.extend(extra([("finish_reason", stopped)]));
-        step.extra.extend(exchange_extra(&turn.exchange));
+        step.extra = exchange_extra(&turn.exchange);
+        step.extra.notes.clone_from(&answer.message.notes);
+        step.extra.finish_reason.clone_from(&answer.stopped);
+        step.times = Some((turn.exchange.started_at, turn.exchange.finished_at));
         step.observe(&turn.results);
     }
 
     fn step(&mut self, source: Source, message: &Message) -> &mut Step {
         let step_id = self.steps.len() + 1;
-        let notes = (!message.notes.is_empty()).then(|| message.notes.clone().into());
         let calls = (1..).zip(&message.calls);
         let step = Step {
             step_id,
@@ -182,7 +181,11 @@ impl Steps<'_> {
             metrics: None,
             is_copied_context: false,
             llm_call_count: None,
-            extra: extra([("notes", notes)]),
+            extra: StepExtra {
+                notes: message.notes.clone(),
+                ..StepExtra::default()
+            },
+            times: None,
         };
         self.steps.push_mut(step)
     }
@@ -216,16 +219,16 @@ impl Step {
 
 fn observation(result: &CallResult, source_call_id: Option<String>) -> ObservationResult {
     let unlinked = |name: &Option<String>| match source_call_id {
-        None => name.clone().map(Value::from),
+        None => name.clone(),
         Some(_) => None,
     };
     ObservationResult {
         content: result.text.clone(),
-        extra: extra([
-            ("is_error", result.failed.then(|| true.into())),
-            ("call", unlinked(&result.call)),
-            ("name", unlinked(&result.name)),
-        ]),
+        extra: ResultExtra {
+            is_error: result.failed,
+            call: unlinked(&result.call),
+            name: unlinked(&result.name),
+        },
         source_call_id,
     }
 }
@@ -237,7 +240,8 @@ fn tool_call(step_id: usize, number: usize, call: &Call) -> ToolCall {
         Value::Object(arguments) => (arguments.clone(), None),
         other => {
             let note = "the arguments are not a JSON object; `input` holds them unchanged";
-            (extra([("input", Some(other.clone()))]), Some(note.into()))
+            let input = ("input".to_owned(), other.clone());
+            (Map::from_iter([input]), Some(note))
         }
     };
     let id = call.id.clone();
@@ -245,44 +249,31 @@ fn tool_call(step_id: usize, number: usize, call: &Call) -> ToolCall {
         tool_call_id: id.unwrap_or_else(|| format!("{step_id}.{number}")),
         function_name: call.name.clone(),
         arguments,
-        extra: extra([("note", note)]),
+        extra: CallExtra { note },
     }
 }
 
 fn metrics(usage: Usage, prices: Option<Prices>) -> Metrics {
-    let reasoning = Some(usage.reasoning_tokens).filter(|&tokens| tokens > 0);
     Metrics {
         prompt_tokens: usage.input_tokens,
         completion_tokens: usage.output_tokens,
         cached_tokens: usage.cached_tokens,
         cost_usd: prices.map(|prices| usd(prices.micro_usd(usage))),
-        extra: extra([("reasoning_tokens", reasoning.map(Value::from))]),
+        extra: MetricsExtra {
+            reasoning_tokens: usage.reasoning_tokens,
+        },
     }
 }
 
 /// Irregularities of the exchange, and its ordinal.
-fn exchange_extra(exchange: &Exchange) -> Map<String, Value> {
-    let retries = exchange.retries.len();
-    extra([
-        ("exchange", Some(exchange.ordinal.into())),
-        ("complete", (!exchange.complete).then(|| false.into())),
-        (
-            "status",
-            (exchange.status != 200).then(|| exchange.status.into()),
-        ),
-        ("error", exchange.error.clone().map(Value::from)),
-        ("retries", (retries > 0).then(|| retries.into())),
-        (
-            "waiting_ms",
-            (exchange.waiting_ms > 0).then(|| exchange.waiting_ms.into()),
-        ),
-    ])
-}
-
-/// The fields that have a value.
-fn extra<const N: usize>(fields: [(&str, Option<Value>); N]) -> Map<String, Value> {
-    let fields = fields.into_iter();
-    fields
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-        .collect()
+fn exchange_extra(exchange: &Exchange) -> StepExtra {
+    StepExtra {
+        exchange: Some(exchange.ordinal),
+        complete: (!exchange.complete).then_some(false),
+        status: Some(exchange.status).filter(|&status| status != 200),
+        error: exchange.error.clone(),
+        retries: exchange.retries.len(),
+        waiting_ms: exchange.waiting_ms,
+        ..StepExtra::default()
+    }
 }

@@ -26,7 +26,7 @@ pub fn read(bytes: &[u8]) -> anyhow::Result<Vec<Conversation>> {
     let trajectory: Trajectory =
         serde_json::from_slice(bytes).context("this is no trajectory in ATIF")?;
     let mut all = Vec::new();
-    trajectory.flatten(&mut all)?;
+    trajectory.flatten(&mut 0, &mut all)?;
     Ok(all)
 }
 
@@ -144,28 +144,29 @@ where
 }
 
 impl Trajectory {
-    /// Appends its conversation, then those of the trajectories inside.
-    fn flatten(self, all: &mut Vec<Conversation>) -> anyhow::Result<()> {
+    /// Appends its conversation, then those of the trajectories inside. `answers`
+    /// counts those of the whole file.
+    fn flatten(self, answers: &mut u32, all: &mut Vec<Conversation>) -> anyhow::Result<()> {
         let version = self.schema_version.escape_debug();
         ensure!(
             self.schema_version.starts_with(VERSIONS),
             "`schema_version` is `{version}`, and this program reads {VERSIONS}x"
         );
         ensure!(!self.steps.is_empty(), "`steps` is empty");
-        let mut conversation = conversation(self.agent, self.steps);
+        let mut conversation = conversation(self.agent, self.steps, answers);
         if let Some(file) = self.continued_trajectory_ref {
             let text = format!("[the trajectory goes on in another file: {file}]");
             conversation.rest.push(Message::new(Speaker::System, text));
         }
         all.push(conversation);
         for inner in self.subagent_trajectories.into_iter().flatten() {
-            inner.flatten(all)?;
+            inner.flatten(answers, all)?;
         }
         Ok(())
     }
 }
 
-fn conversation(agent: Agent, steps: Vec<Step>) -> Conversation {
+fn conversation(agent: Agent, steps: Vec<Step>, answers: &mut u32) -> Conversation {
     let mut conversation = Conversation {
         tools: agent.tool_definitions.unwrap_or_default(),
         ..Conversation::default()
@@ -173,13 +174,14 @@ fn conversation(agent: Agent, steps: Vec<Step>) -> Conversation {
     // A step without a time is as old as the one before it.
     let mut now = steps.iter().find_map(Step::at).unwrap_or(0);
     let mut added = Vec::new();
-    for (ordinal, step) in (1..).zip(steps) {
+    for step in steps {
         let (began, ended) = (now, step.at().unwrap_or(now));
         now = ended;
         let is_start = conversation.turns.is_empty() && added.is_empty();
         match step.source {
             Source::Agent if !step.is_copied() => {
-                let exchange = step.exchange(ordinal, began, ended);
+                *answers += 1;
+                let exchange = step.exchange(*answers, began, ended);
                 let (answer, results) = step.answer(agent.model_name.as_deref());
                 conversation.turns.push(Turn {
                     exchange,

@@ -23,6 +23,10 @@ pub(super) fn about() -> About {
     }
 }
 
+pub(super) fn exported(conversations: &Conversations) -> Value {
+    serde_json::to_value(conversations.atif(&about())).unwrap()
+}
+
 /// Checks the rules of the format, like its own models.
 fn valid(trajectory: &Value) -> Result<(), String> {
     only(
@@ -127,7 +131,7 @@ fn every_protocol_gives_a_valid_trajectory() {
         for streamed in [true, false] {
             let exchanges = usual((protocol, streamed));
             for count in 0..=exchanges.len() {
-                let trajectory = recorded(&exchanges[..count]).atif(&about());
+                let trajectory = exported(&recorded(&exchanges[..count]));
                 assert_eq!(valid(&trajectory), Ok(()), "{protocol} {trajectory:#}");
             }
         }
@@ -139,7 +143,7 @@ fn steps_hold_calls_results_and_metrics() {
     let mut exchanges = usual((Protocol::Chat, true));
     exchanges[3].complete = false;
     exchanges[3].error = Some("broke off".into());
-    let trajectory = recorded(&exchanges).atif(&about());
+    let trajectory = exported(&recorded(&exchanges));
     let steps = trajectory["steps"].as_array().unwrap();
     let sources: Vec<_> = steps
         .iter()
@@ -324,7 +328,7 @@ fn random_exchanges_give_a_valid_trajectory() {
                 exchange
             })
             .collect();
-        let trajectory = recorded(&exchanges).atif(&about());
+        let trajectory = exported(&recorded(&exchanges));
         assert_eq!(valid(&trajectory), Ok(()), "seed {seed}");
     }
 }

@@ -51,8 +51,7 @@ fn what_this_program_exports_says_the_same_when_it_is_read() {
         exchanges[3].complete = false;
         exchanges[3].error = Some("broke off".into());
         let own = recorded(&exchanges);
-        let exported = own.atif(&super::atif::about());
-        let again = read(&exported).unwrap();
+        let again = read(&super::atif::exported(&own)).unwrap();
         assert_eq!(again.0.len(), own.0.len());
         let mut digests = [own.digest(), again.digest()];
         for tool in digests
@@ -149,6 +148,9 @@ fn trajectories_inside_are_conversations_beside_the_main_one() {
     trajectory["subagent_trajectories"] = json!([inner, with(&[step("other")])]);
     trajectory["continued_trajectory_ref"] = "trajectory.cont-1.json".into();
     let all = read(&trajectory).unwrap().into_messages();
+    let answers = all.messages.iter().filter_map(|m| m.answered.as_ref());
+    let numbers: Vec<u32> = answers.map(|answer| answer.exchange).collect();
+    assert_eq!(numbers, [1, 2, 3, 4]);
     let of: Vec<u32> = all
         .messages
         .iter()
