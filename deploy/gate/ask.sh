@@ -7,9 +7,16 @@
 # answer. docs/gate.md lists the variables.
 set -euo pipefail
 
-: "${SERVER:?the site, such as https://bench.example.org}"
-: "${BASELINE:?the id of the run to compare with}"
-: "${CANDIDATE:?the id of the run that wants to pass}"
+# need NAME WHAT: `${NAME:?}` would end with the code of a gate that fails.
+need() {
+    [[ -n ${!1:-} ]] || {
+        printf '%s is missing: %s\n' "$1" "$2" >&2
+        exit 2
+    }
+}
+need SERVER "the site, such as https://bench.example.org"
+need BASELINE "the id of the run to compare with"
+need CANDIDATE "the id of the run that wants to pass"
 
 # ask ADDRESS: with the rules that are set.
 ask() {

@@ -84,13 +84,13 @@ pub(super) async fn execute(
     let (baseline, candidate) = (&options.baseline, &options.candidate);
     let report = engine.gate(baseline, candidate, rules, options.gamma, convention);
     let report = report.await.map_err(|e| Failure::from(e).cannot_tell())?;
+    output::show(&report, options.json, |report| {
+        output::line(report.markdown().trim_end())
+    })?;
     if let Some(file) = &options.junit {
         let xml = junit(&report).map_err(|e| unwritable(file, &e).cannot_tell())?;
         std::fs::write(file, xml).map_err(|e| unwritable(file, &e).cannot_tell())?;
     }
-    output::show(&report, options.json, |report| {
-        output::line(report.markdown().trim_end())
-    })?;
     match report.decision {
         GateDecision::Pass => Ok(()),
         GateDecision::Fail => Err(Failure::new(format!("the gate fails: {}", report.reason))),

@@ -183,7 +183,12 @@ async fn incomparable_runs_are_refused() {
         ("", "a,b,c,d,e,f,g".to_owned(), 400, "2 to 6"),
         ("", format!("{HUMAN},{HUMAN}"), 400, ""),
         ("", format!("{HUMAN},nobody"), 404, "no run `nobody`"),
-        ("", format!("{HUMAN},{PATIENT}"), 400, "with a scored task"),
+        (
+            "",
+            format!("{HUMAN},{PATIENT}"),
+            400,
+            "is not on the leaderboard",
+        ),
         (
             "",
             format!("{both}&task=beta-2"),

@@ -49,9 +49,14 @@ async fn a_gate_that_cannot_tell_has_its_own_exit_code() {
         &["--baseline", HUMAN, "--candidate", "nobody"],
         "no run `nobody`",
     );
+    // It goes on, and has no score yet.
     check(
         &["--baseline", HUMAN, "--candidate", PATIENT],
-        "with a scored task",
+        "the gate cannot tell: Not both runs are over",
+    );
+    check(
+        &["--baseline", HUMAN, "--candidate", PATIENT, "--early"],
+        "No task is scored in both runs yet",
     );
     check(&[&runs[..], &["--alpha", "0"]].concat(), "--alpha must be");
     check(
@@ -124,6 +129,14 @@ fn the_script_of_a_pipeline_ends_with_the_decision() {
             "{outputs}"
         );
     };
+    let missing = Command::new("bash")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/gate/ask.sh"))
+        .env_remove("CANDIDATE")
+        .envs([("SERVER", "http://bench.example.org"), ("BASELINE", "a")])
+        .output()
+        .unwrap();
+    assert_eq!(missing.status.code(), Some(2), "no gate that failed");
+    assert!(stderr(&missing).contains("CANDIDATE is missing"));
     // A bound has a decision of its own.
     let bounds = r#""candidate":{"progress":"finished"},"bounds":[{"decision":"open"}]"#;
     check(&format!(r#"{{"decision":"pass",{bounds}}}"#), 0, "pass");

@@ -45,6 +45,16 @@ impl LeaderboardData {
         self.unranked.extend(new);
     }
 
+    /// Takes in a run that has no place on the board, such as one that is private
+    /// or has no scores yet: for comparing it.
+    pub fn add_beside(&mut self, entry: Entry) {
+        self.unranked.push(entry);
+    }
+
+    pub fn has(&self, run_id: &str) -> bool {
+        self.all().any(|entry| entry.run_id == run_id)
+    }
+
     /// All runs, ranked or not.
     pub(super) fn all(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().chain(&self.unranked)

@@ -12,6 +12,7 @@ use swe_ci_core::task::TaskId;
 use swe_ci_store::testing::account;
 use swe_ci_views::account::{AccountRole, Actor};
 use swe_ci_views::conversation::Window;
+use swe_ci_views::leaderboard::GateRules;
 use swe_ci_views::run_list::RunFilter;
 use swe_ci_views::view::Provenance;
 
@@ -136,6 +137,14 @@ async fn asked(engine: &Engine) -> Vec<(&'static str, bool)> {
         (
             "messages",
             is_visible(engine.messages(e, 1, role, None, window).await),
+        ),
+        (
+            "gate",
+            is_visible(
+                engine
+                    .gate("other", id, GateRules::default(), gamma, convention)
+                    .await,
+            ),
         ),
         // Comparisons use rankings, so they exclude even the own private runs.
         (

@@ -39,7 +39,7 @@ impl Engine {
         let entries = runs.into_iter().zip(counted).filter_map(|(run, counted)| {
             let suspicions = suspicions.get(&run.run_id).into_iter().flatten();
             let unranked = unranked(&run.config, run.set_aside.as_ref(), suspicions);
-            let entry = entry(run, &counted)?;
+            let entry = scored(entry(run, &counted))?;
             Some(Entry { unranked, ..entry })
         });
         // Measured with tests at hand, from the base of each task.
@@ -53,11 +53,24 @@ impl Engine {
     /// A run's leaderboard entry; `None` before its first scored evolution.
     pub(super) async fn entry(&self, run_id: &str) -> Result<Option<Entry>> {
         let run = self.store.leaderboard_run(run_id).await?;
+        Ok(scored(self.counted_entry(run).await?))
+    }
+
+    /// A run's entry as it stands beside a leaderboard, which need not have it.
+    pub(super) async fn entry_beside(&self, run_id: &str) -> Result<Entry> {
+        let run = self.store.leaderboard_run(run_id).await?;
+        let run_ids = [run_id.to_owned()];
+        let suspicions = self.store.suspicions_of_runs(&run_ids).await?;
+        let suspicions = suspicions.values().flatten();
+        let unranked = unranked(&run.config, run.set_aside.as_ref(), suspicions);
+        let entry = self.counted_entry(run).await?;
+        Ok(Entry { unranked, ..entry })
+    }
+
+    async fn counted_entry(&self, run: LeaderboardRun) -> Result<Entry> {
         let runs = std::slice::from_ref(&run);
         let counted = self.counted_runs(&run.config.split, runs).await?;
-        Ok(counted
-            .first()
-            .and_then(|counted| entry(run.clone(), counted)))
+        Ok(entry(run, &counted[0]))
     }
 
     /// The counted results of runs of any splits, by run.
@@ -75,7 +88,7 @@ impl Engine {
             let counted = self.counted_runs(&split, &runs).await?;
             all.extend(runs.into_iter().zip(counted).map(|(run, counted)| {
                 let (run_id, iterations) = (run.run_id.clone(), counted.iterations);
-                let entry = entry(run, &counted);
+                let entry = scored(entry(run, &counted));
                 (run_id, Counted { iterations, entry })
             }));
         }
@@ -213,13 +226,14 @@ impl Origins {
     }
 }
 
-/// A run's leaderboard entry; `None` before its first scored evolution.
-fn entry(run: LeaderboardRun, counted: &CountedRun) -> Option<Entry> {
-    if counted.tasks.is_empty() {
-        return None;
-    }
+/// `None` before its first scored evolution.
+fn scored(entry: Entry) -> Option<Entry> {
+    Some(entry).filter(|entry| !entry.tasks.is_empty())
+}
+
+fn entry(run: LeaderboardRun, counted: &CountedRun) -> Entry {
     let config = run.config;
-    Some(Entry {
+    Entry {
         run_id: run.run_id,
         harness: config.harness.name().into(),
         model: config.model,
@@ -241,5 +255,5 @@ fn entry(run: LeaderboardRun, counted: &CountedRun) -> Option<Entry> {
         tasks_total: counted.tasks_total,
         tasks_blocked: counted.tasks_blocked,
         tasks: counted.tasks.clone(),
-    })
+    }
 }

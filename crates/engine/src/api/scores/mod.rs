@@ -175,7 +175,7 @@ impl Engine {
     }
 
     /// Whether the run `candidate` loses no more against the run `baseline` than
-    /// the rules allow.
+    /// the rules allow. They need not be on a leaderboard, nor have scores yet.
     ///
     /// # Errors
     /// [`Error::NotFound`] when there is no such run, [`Error::Invalid`] with the
@@ -192,7 +192,13 @@ impl Engine {
             .check()
             .map_err(|(name, must)| Error::Invalid(format!("`{name}` must be {must}")))?;
         let ids = [candidate.to_owned(), baseline.to_owned()];
-        let leaderboard = self.comparable(&ids).await?;
+        let mut leaderboard = self.comparable(&ids).await?;
+        for id in &ids {
+            if !leaderboard.has(id) {
+                let entry = self.entry_beside(id).await?;
+                Arc::make_mut(&mut leaderboard).add_beside(entry);
+            }
+        }
         let [candidate, baseline] = ids;
         let report =
             blocking(move || Ok(leaderboard.gate(&baseline, &candidate, rules, gamma, convention)));

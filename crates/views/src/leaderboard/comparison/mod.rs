@@ -425,8 +425,8 @@ mod tests {
         check(&["a"], None, "not 1");
         check(&["a", "b", "c", "d", "e", "f", "g"], None, "not 7");
         check(&["a", "c", "a"], None, "`run-a` appears twice");
-        check(&["a", "x"], None, "no run `run-x`");
-        check(&["a", "e"], None, "no run `run-e` with a scored task");
+        check(&["a", "x"], None, "`run-x` is not on the leaderboard");
+        check(&["a", "e"], None, "it has no scored task yet");
         check(&["a", "b"], None, "compare in the `reference` convention");
         check(&["a", "d"], None, "no task that all of these runs");
         check(&["a", "c"], Some("task-2"), "`task-2` is not a task");

@@ -13,7 +13,9 @@ pub enum Incomparable {
     Number(usize),
     #[error("the run `{0}` appears twice; a run cannot be compared with itself")]
     Twice(String),
-    #[error("there is no run `{0}` with a scored task on this split")]
+    #[error(
+        "the run `{0}` is not on the leaderboard of its split: it has no scored task yet, is not public, or has some of the tasks only"
+    )]
     Unknown(String),
     #[error(
         "runs of different splits cannot be compared: `{first}` is of `{first_split}`, `{other}` of `{other_split}`"

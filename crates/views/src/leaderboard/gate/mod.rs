@@ -140,16 +140,15 @@ impl LeaderboardData {
         gamma: Gamma,
         convention: Convention,
     ) -> Result<GateReport, Incomparable> {
-        let ids = [candidate.to_owned(), baseline.to_owned()];
-        Incomparable::check(&ids)?;
-        let entries = self.scored_entries(&ids, convention)?;
-        let [candidate, baseline] = [entries[0], entries[1]];
+        Incomparable::check(&[candidate.to_owned(), baseline.to_owned()])?;
+        let candidate = self.gated(candidate, convention)?;
+        let baseline = self.gated(baseline, convention)?;
         let model = UncertaintyModel::of_all(self);
-        let pair = Pairing::new(&model, candidate, baseline, convention);
-        if pair.tasks.is_empty() {
+        let pair = Pairing::new(&model, candidate, baseline);
+        let over = candidate.progress.is_over() && baseline.progress.is_over();
+        if over && pair.tasks.is_empty() {
             return Err(Incomparable::NothingShared);
         }
-        let over = candidate.progress.is_over() && baseline.progress.is_over();
         let look = match (rules.early, over) {
             (false, _) => Look::Once,
             (true, true) => Look::Last,
@@ -187,6 +186,16 @@ impl LeaderboardData {
             worst: pair.worst(evoscore),
         })
     }
+
+    /// One of the two runs; it need not have a score yet.
+    fn gated(&self, run_id: &str, convention: Convention) -> Result<&Entry, Incomparable> {
+        let entry = self.all().find(|entry| entry.run_id == run_id);
+        let entry = entry.ok_or_else(|| Incomparable::Unknown(run_id.to_owned()))?;
+        match entry.tasks.is_empty() || entry.is_scored(convention) {
+            true => Ok(entry),
+            false => Err(Incomparable::CountsOnly(entry.model.clone())),
+        }
+    }
 }
 
 /// The tasks that two runs share: their places in both.
@@ -198,13 +207,7 @@ struct Pairing<'a> {
 }
 
 impl<'a> Pairing<'a> {
-    fn new(
-        model: &'a UncertaintyModel,
-        candidate: &'a Entry,
-        baseline: &'a Entry,
-        convention: Convention,
-    ) -> Self {
-        debug_assert!(candidate.is_scored(convention) && baseline.is_scored(convention));
+    fn new(model: &'a UncertaintyModel, candidate: &'a Entry, baseline: &'a Entry) -> Self {
         let others = baseline.tasks.iter().enumerate();
         let others: HashMap<&TaskId, usize> =
             others.map(|(at, task)| (task.task_id(), at)).collect();
@@ -304,6 +307,10 @@ fn decide(
         let reason = "Not both runs are over; a gate with early looks may decide before.";
         return (GateDecision::Open, reason.to_owned());
     }
+    if pair.tasks.is_empty() {
+        let reason = "No task is scored in both runs yet.";
+        return (GateDecision::Open, reason.to_owned());
+    }
     let of = |decision: BoundDecision| {
         let metrics = bounds.iter().filter(|b| b.test.decision == decision);
         let metrics: Vec<&str> = metrics.map(GateBound::noun).collect();
@@ -380,6 +387,30 @@ mod tests {
 
     fn wave(i: usize) -> f64 {
         [0.02, -0.02, 0.01, -0.01][i % 4]
+    }
+
+    #[test]
+    fn a_gate_waits_for_the_first_scores() {
+        let mut candidate = run("new", 0, |_| 0.0);
+        candidate.progress = Progress::Running;
+        let mut data = leaderboard(vec![run("old", 20, |_| 0.3)]);
+        let known = |data: &LeaderboardData| data.has("run-new");
+        assert!(!known(&data));
+        data.add_beside(candidate);
+        assert!(known(&data));
+        let rules = GateRules::default();
+        let open = |early: bool, says: &str| {
+            let report = gate(&data, GateRules { early, ..rules });
+            assert_eq!(report.decision, GateDecision::Open);
+            assert!(report.reason.contains(says), "{}", report.reason);
+            assert_eq!((report.bounds.len(), report.tasks), (0, 0));
+        };
+        open(false, "Not both runs are over");
+        open(true, "No task is scored in both runs yet");
+        // There will be none.
+        data.unranked[0].progress = Progress::Finished;
+        let never = data.gate("run-old", "run-new", rules, Gamma::ONE, Convention::Paper);
+        assert_eq!(never.unwrap_err(), Incomparable::NothingShared);
     }
 
     #[test]
@@ -501,6 +532,6 @@ mod tests {
             report.unwrap_err().to_string()
         };
         assert!(gate("run-old").contains("appears twice"));
-        assert!(gate("run-x").contains("no run `run-x`"));
+        assert!(gate("run-x").contains("the run `run-x` is not on the leaderboard"));
     }
 }
