@@ -8,19 +8,13 @@ pub async fn splits() -> Result<Vec<SplitSummary>, AppError> {
     Ok(crate::error::engine()?.splits().await?)
 }
 
-/// The split with the most tasks; of several with equally many, the first.
-pub(super) fn largest(splits: &[SplitSummary]) -> Option<String> {
-    let largest = splits.iter().rev().max_by_key(|split| split.tasks);
-    largest.map(|split| split.name.clone())
-}
-
 /// The requested split, else the largest; none before the first import.
 pub(super) fn choose(
     splits: &[SplitSummary],
     requested: Option<String>,
 ) -> Result<Option<String>, AppError> {
     match requested {
-        None => Ok(largest(splits)),
+        None => Ok(SplitSummary::largest(splits).map(|split| split.name.clone())),
         Some(name) if splits.iter().any(|split| split.name == name) => Ok(Some(name)),
         Some(name) => Err(AppError::not_found(format!("There is no split `{name}`."))),
     }

@@ -40,6 +40,14 @@ pub struct SplitSummary {
     pub ready: u32,
 }
 
+impl SplitSummary {
+    /// The one that is shown where none is asked for: the one with the most tasks;
+    /// of several with equally many, the first.
+    pub fn largest(splits: &[Self]) -> Option<&Self> {
+        splits.iter().rev().max_by_key(|split| split.tasks)
+    }
+}
+
 /// Whether a task can run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]

@@ -14,7 +14,7 @@ use crate::extract::ActorEngine;
 parameters! {
     /// The handovers of a split.
     struct HandoverParameters of |query| {
-        /// The split; the first one when absent.
+        /// The split; the one with the most tasks when absent.
         #[param(example = "demo")]
         split: Option<String> = query.split()?,
         /// `same`, towards the target of the earlier run, or `moved`, towards that of a
@@ -39,8 +39,8 @@ async fn matrix(engine: &Engine, parameters: HandoverParameters) -> Result<Hando
     } = parameters;
     let split = match split {
         Some(split) => split,
-        None => match engine.splits().await?.into_iter().next() {
-            Some(first) => first.name,
+        None => match engine.default_split().await? {
+            Some(split) => split,
             None => return Ok(HandoverMatrix::default()),
         },
     };

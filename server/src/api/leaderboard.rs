@@ -30,7 +30,7 @@ const LIMIT: u32 = 100;
 parameters! {
     /// The leaderboard, and how tests and iterations count in it.
     struct Ranking of |query| {
-        /// The split; the first one when absent.
+        /// The split; the one with the most tasks when absent.
         #[param(example = "demo")]
         split: Option<String> = query.split()?,
         /// The mode of the runs: modes are never ranked together.
@@ -48,7 +48,7 @@ parameters! {
 parameters! {
     /// The leaderboard.
     struct BoardParameters of |query| {
-        /// The split; the first one when absent.
+        /// The split; the one with the most tasks when absent.
         #[param(example = "demo")]
         split: Option<String> = query.split()?,
         /// The mode of the runs.
@@ -105,11 +105,11 @@ impl Ranking {
         Ok(split.map(|split| Board::new(split, self.mode)))
     }
 
-    /// The requested split, else the first one.
+    /// The requested split, else the default one.
     pub(crate) async fn split(&self, engine: &Engine) -> Result<Option<String>> {
         match &self.split {
             Some(split) => Ok(Some(split.clone())),
-            None => Ok(engine.splits().await?.into_iter().next().map(|s| s.name)),
+            None => Ok(engine.default_split().await?),
         }
     }
 }

@@ -22,7 +22,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// The split; the first one when absent
+    /// The split; the one with the most tasks when absent
     #[arg(long, value_name = "NAME")]
     split: Option<String>,
     /// The iteration after which the code was handed over, or `last`; the first
@@ -43,7 +43,7 @@ pub(super) struct Options {
 pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Failure> {
     let split = match &options.split {
         Some(split) => Some(split.clone()),
-        None => engine.splits().await?.into_iter().next().map(|s| s.name),
+        None => engine.default_split().await?,
     };
     let matrix = match &split {
         Some(split) => {

@@ -21,7 +21,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// The split; the first one when absent
+    /// The split; the one with the most tasks when absent
     #[arg(long, value_name = "NAME")]
     split: Option<String>,
     /// The mode of the runs: modes are never ranked together
@@ -47,7 +47,7 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
     let convention: Convention = options.convention.parse().map_err(Failure::usage)?;
     let split = match &options.split {
         Some(split) => Some(split.clone()),
-        None => engine.splits().await?.into_iter().next().map(|s| s.name),
+        None => engine.default_split().await?,
     };
     let data = match &split {
         Some(split) => {

@@ -132,17 +132,12 @@ fn task_id(text: &str) -> Result<TaskId, Problem> {
     TaskId::new(text).map_err(|e| Problem::about_parameter("file", e.to_string()))
 }
 
-/// The best runs of the requested split; else, like the pages, of the split with
-/// the most tasks, the first of several.
+/// The best runs of the requested split, else of the default one.
 async fn study(engine: &Engine, ranking: &Ranking) -> Result<Study, Problem> {
     let (gamma, convention) = (ranking.gamma, ranking.convention);
     let split = match &ranking.split {
         Some(split) => Some(split.clone()),
-        None => {
-            let splits = engine.splits().await?.into_iter().rev();
-            let most = splits.max_by_key(|split| split.tasks);
-            most.map(|split| split.name)
-        }
+        None => engine.default_split().await?,
     };
     let ranking = match &split {
         Some(split) => {

@@ -38,7 +38,8 @@ pub async fn comparable_runs(
         _ => None,
     };
     let split = split.or(of_run);
-    let Some(split) = split.or_else(|| crate::pages::splits::largest(&splits)) else {
+    let largest = || SplitSummary::largest(&splits).map(|split| split.name.clone());
+    let Some(split) = split.or_else(largest) else {
         return Ok(Comparable::default());
     };
     let mut rows: Vec<Row> = Vec::new();

@@ -51,10 +51,8 @@ pub struct Found {
 async fn find(query: MatrixQuery) -> Result<Found, AppError> {
     let engine = crate::error::engine()?;
     let splits = engine.splits().await?;
-    let Some(split) = query
-        .split
-        .or_else(|| crate::pages::splits::largest(&splits))
-    else {
+    let largest = || SplitSummary::largest(&splits).map(|split| split.name.clone());
+    let Some(split) = query.split.or_else(largest) else {
         return Ok(Found::default());
     };
     let matrix = engine.matrix(

@@ -48,6 +48,13 @@ impl Engine {
         self.store.splits().await
     }
 
+    /// The name of the split that is shown where none is asked for; none before the
+    /// first import.
+    pub async fn default_split(&self) -> Result<Option<String>> {
+        let splits = self.splits().await?;
+        Ok(SplitSummary::largest(&splits).map(|split| split.name.clone()))
+    }
+
     /// Tasks in the requested order.
     ///
     /// # Errors
