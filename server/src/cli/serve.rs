@@ -77,7 +77,7 @@ fn site(options: &ServeOptions) -> Result<Site, Failure> {
     };
     Site::open(&folder).map_err(|e| {
         Failure::new(e.to_string())
-            .next("build it with `make run` or `cargo run -p xtask -- site`, or name its folder with --site or SWE_CI_SITE")
+            .next("name its folder with --site or SWE_CI_SITE; a released program carries the site and needs neither; from source `make run` or `cargo run -p xtask -- site` builds it")
     })
 }
 

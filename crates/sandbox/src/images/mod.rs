@@ -63,8 +63,23 @@ pub struct ImageBuild<'a> {
     pub apart: bool,
 }
 
+/// The public image that serves as a base image under another name.
+const BASE_OF_BASE: &str = "python:3.11-slim";
 /// Why an image of an untrusted build exists: its label.
 const CANDIDATE: &str = "candidate";
+
+/// Says that a base image is missing, and how to get it.
+pub fn no_base_image(name: &str) -> String {
+    let advice = base_image_advice(name);
+    format!("the base image {name} is not there; next: {advice}")
+}
+
+/// How to get a missing base image. Who installed a package has no Makefile.
+pub fn base_image_advice(name: &str) -> String {
+    format!(
+        "`docker pull {BASE_OF_BASE}`, then `docker tag {BASE_OF_BASE} {name}`, or, from source, `make setup`"
+    )
+}
 
 #[derive(Debug, Clone)]
 pub struct Images {
@@ -216,10 +231,8 @@ impl Images {
         let (env, _) = network.split();
         let env: HashMap<&str, &str> = env.into_iter().collect();
         // A name could be given to another image while this one is built.
-        let base = self.digest(spec.from).await?.with_context(|| {
-            let name = spec.from;
-            format!("the base image {name} is not there; `make setup` fetches or makes it")
-        })?;
+        let base = self.digest(spec.from).await?;
+        let base = base.with_context(|| no_base_image(spec.from))?;
         // The first line, so that the layers of a build that fails have it too.
         let label = format!("LABEL {}", self.candidate_labels().join(" "));
         let mut lines = spec.lines.to_vec();
@@ -447,6 +460,15 @@ mod tests {
             &BuildNetwork::default(),
         );
         assert_eq!(plain.file("Dockerfile").unwrap(), b"FROM base\nRUN a\n");
+    }
+
+    #[test]
+    fn a_missing_base_image_comes_with_the_commands_that_bring_it() {
+        assert_eq!(
+            no_base_image("acme/base:1"),
+            "the base image acme/base:1 is not there; next: `docker pull python:3.11-slim`, then \
+             `docker tag python:3.11-slim acme/base:1`, or, from source, `make setup`"
+        );
     }
 
     #[test]
