@@ -149,6 +149,7 @@ mod tests {
                     .await
                     .err(),
             ),
+            ("lock_for_work", engine.lock_for_work().err()),
             ("work", engine.work(stop).await.err()),
             ("sweep_accounts", engine.sweep_accounts().await.err()),
             ("sweep_deliveries", engine.sweep_deliveries().await.err()),
