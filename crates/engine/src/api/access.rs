@@ -132,6 +132,7 @@ mod tests {
                 "import_results",
                 engine.import_results(folder, &request).await.err(),
             ),
+            ("check_export", engine.check_export("s").await.err()),
             ("export", engine.export("s", folder, &say).await.err()),
             (
                 "export_for_harbor",
