@@ -63,9 +63,9 @@ pub(super) struct Options {
     #[arg(long, value_name = "NAME")]
     split: Option<String>,
     /// Number of iterations: shorter evolutions are padded, later iterations
-    /// ignored
-    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    max_iterations: u32,
+    /// ignored; when absent that of the job with `--from harbor`, else 20
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    max_iterations: Option<u32>,
     /// Print JSON
     #[arg(long)]
     json: bool,

@@ -119,7 +119,7 @@ mod tests {
             release_date: None,
             mode: Mode::default(),
             harness: None,
-            max_iterations: 1,
+            max_iterations: Some(1),
         };
         let stop = CancellationToken::new();
         stop.cancel();

@@ -31,7 +31,7 @@ pub fn request(lab: &Lab, layout: Layout) -> ImportRequest {
         release_date: Some("2026-01-31".into()),
         mode: Mode::default(),
         harness: None,
-        max_iterations: 4,
+        max_iterations: Some(4),
     }
 }
 
