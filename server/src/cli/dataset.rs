@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use swe_ci_core::step::Plan;
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_engine::{
-    CurationPlan, EXAMPLE_PLAN, Engine, ImportOptions, ImportSource, Imported, PageRequest,
+    CurationPlan, EXAMPLE_PLAN, Engine, Error, ImportOptions, ImportSource, Imported, PageRequest,
     TasksWanted,
 };
 use swe_ci_views::curation::{CurationDetail, CurationState, CurationSummary, DroppedByReview};
@@ -378,17 +378,24 @@ async fn curate(engine: &Engine, options: Curate) -> Result<(), Failure> {
     }
     let id = match (options.go_on.or(options.publish), options.plan) {
         (Some(id), _) => id,
-        (None, Some(plan)) => {
-            let text = std::fs::read_to_string(&plan);
-            let text = text.map_err(|e| Failure::usage(format!("{}: {e}", plan.display())))?;
+        (None, Some(file)) => {
+            let named = |why: &str| format!("{}: {why}", file.display());
+            let text = std::fs::read_to_string(&file);
+            let text = text.map_err(|e| Failure::usage(named(&e.to_string())))?;
             let text = match options.since {
                 Some(day) => CurationPlan::read(&text)
                     .and_then(|plan| plan.since(&day))
                     .and_then(|plan| plan.to_toml().map_err(|e| format!("{e:#}")))
-                    .map_err(Failure::usage)?,
+                    .map_err(|why| Failure::usage(named(&why)))?,
                 None => text,
             };
-            engine.submit_curation(&text).await?
+            let submitted = engine.submit_curation(&text).await;
+            submitted.map_err(|error| match error {
+                Error::Invalid(why) => Failure::new(named(&why)).next(
+                    "mend the plan; `swe-ci dataset curate --example` prints one with every setting",
+                ),
+                other => other.into(),
+            })?
         }
         (None, None) => return Ok(()),
     };

@@ -109,16 +109,18 @@ fn tell(imported: &ImportedResults) -> Result<(), Failure> {
         output::note(format_args!("note: {note}"));
     }
     score::skipped(&imported.skipped, &imported.ignored);
+    let split = &imported.split;
     let shown = match imported.counts_only {
-        true => "; `swe-ci leaderboard --convention reference` shows it",
-        false => "",
+        true => {
+            format!("; `swe-ci leaderboard --split {split} --convention reference` shows it")
+        }
+        false => String::new(),
     };
     output::note(format_args!(
-        "{}: {} scored evolutions of {} tasks on `{}`{shown}",
+        "{}: {} scored evolutions of {} tasks on `{split}`{shown}",
         imported.change.name(),
         imported.evolutions,
-        imported.tasks,
-        imported.split
+        imported.tasks
     ));
     Ok(())
 }

@@ -513,3 +513,37 @@ fn only_tasks_for_harbor_have_a_number_of_iterations() {
     assert_eq!(out.status.code(), Some(2));
     assert!(stderr(&out).contains("--as harbor"), "{}", stderr(&out));
 }
+
+/// Options of every command, and their variables, go with `--example`.
+#[test]
+fn a_plan_of_a_judge_is_printed_whatever_else_is_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = stdout(&run(folder.path(), &["judge", "--example"]));
+    assert!(plan.contains("model"), "{plan}");
+    let mut command = program();
+    let output = command
+        .env("SWE_CI_LOG", "warn")
+        .args(["judge", "--example"]);
+    assert_eq!(stdout(&output.output().unwrap()), plan);
+    for more in [
+        &["--example", "id"][..],
+        &["--example", "--json"],
+        &["id"],
+        &[],
+    ] {
+        let output = run(folder.path(), &[&["judge"], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+    }
+}
+
+#[test]
+fn a_mistake_in_a_curation_plan_is_told_with_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("c.toml");
+    std::fs::write(&plan, "split = \n").unwrap();
+    let plan = plan.display().to_string();
+    let output = run(folder.path(), &["dataset", "curate", &plan]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains(&format!("error: {plan}: ")), "{said}");
+}
