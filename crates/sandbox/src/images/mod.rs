@@ -64,7 +64,7 @@ pub struct ImageBuild<'a> {
 }
 
 /// The public image that serves as a base image under another name.
-const BASE_OF_BASE: &str = "python:3.11-slim";
+const PUBLIC_BASE: &str = "python:3.11-slim";
 /// Why an image of an untrusted build exists: its label.
 const CANDIDATE: &str = "candidate";
 
@@ -74,11 +74,15 @@ pub fn no_base_image(name: &str) -> String {
     format!("the base image {name} is not there; next: {advice}")
 }
 
-/// How to get a missing base image. Who installed a package has no Makefile.
+/// How to get a missing base image. Who installed a package has no Makefile, and
+/// an image with a name of ours is in no registry.
 pub fn base_image_advice(name: &str) -> String {
-    format!(
-        "`docker pull {BASE_OF_BASE}`, then `docker tag {BASE_OF_BASE} {name}`, or, from source, `make setup`"
-    )
+    match name.starts_with("swe-ci/") {
+        true => format!(
+            "`docker pull {PUBLIC_BASE}`, then `docker tag {PUBLIC_BASE} {name}`, or, from source, `make setup`"
+        ),
+        false => format!("`docker pull {name}`"),
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -464,11 +468,16 @@ mod tests {
 
     #[test]
     fn a_missing_base_image_comes_with_the_commands_that_bring_it() {
-        assert_eq!(
-            no_base_image("acme/base:1"),
-            "the base image acme/base:1 is not there; next: `docker pull python:3.11-slim`, then \
-             `docker tag python:3.11-slim acme/base:1`, or, from source, `make setup`"
+        let check = |name: &str, expect: &str| {
+            let expect = format!("the base image {name} is not there; next: {expect}");
+            assert_eq!(no_base_image(name), expect);
+        };
+        check(
+            "swe-ci/base:py311",
+            "`docker pull python:3.11-slim`, then `docker tag python:3.11-slim swe-ci/base:py311`, \
+             or, from source, `make setup`",
         );
+        check("python:3.12-slim", "`docker pull python:3.12-slim`");
     }
 
     #[test]
