@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use swe_ci_engine::{Engine, Error, Result};
+use swe_ci_engine::{Engine, Error, Result, WorkLock};
 use tokio_util::sync::CancellationToken;
 
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
@@ -13,16 +13,16 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// after a pause.
 ///
 /// # Errors
-/// `Conflict` when another process works on the data folder, or the database has
-/// another schema.
+/// `Conflict` when the database has another schema.
 pub(crate) async fn keep_working(
     engine: &Engine,
+    lock: &WorkLock,
     until_idle: bool,
     shutdown: &CancellationToken,
 ) -> Result<()> {
     let mut pause = FIRST_PAUSE;
     loop {
-        match engine.work(shutdown.clone()).await {
+        match engine.work_under(lock, shutdown.clone()).await {
             Err(conflict @ Error::Conflict(_)) => return Err(conflict),
             Err(error) => tracing::error!(
                 error = error.chain(),

@@ -1,6 +1,7 @@
 //! Checks everything a run needs, and says how to fix problems.
 
 use swe_ci_sandbox::host;
+use swe_ci_sandbox::images::base_image_advice;
 
 use crate::Engine;
 
@@ -90,7 +91,7 @@ async fn docker(engine: &Engine) -> Finding {
         Ok(version) => Ok(format!("Docker {}", version.version.unwrap_or_default())),
         Err(error) => bad(
             error.to_string(),
-            "`make setup` installs and starts an engine on Debian; elsewhere start Docker, or set DOCKER_HOST",
+            "install Docker and start it, or set DOCKER_HOST; from source on Debian `make setup` does it",
         ),
     }
 }
@@ -99,10 +100,7 @@ async fn base_image(engine: &Engine) -> Finding {
     let name = &engine.config.base_image;
     match engine.images.digest(name).await {
         Ok(Some(digest)) => Ok(format!("{name} ({})", digest.get(..19).unwrap_or(&digest))),
-        Ok(None) => bad(
-            format!("{name} is not there"),
-            "`make setup` fetches or makes it",
-        ),
+        Ok(None) => bad(format!("{name} is not there"), base_image_advice(name)),
         Err(error) => bad(format!("{error:#}"), "see the container engine above"),
     }
 }

@@ -49,6 +49,7 @@ pub use api::runs::PageRequest;
 pub use api::styles::{FolderStyle, StylesMeasured};
 pub use api::tasks::{TasksFound, TasksWanted};
 pub use api::verification::Checked;
+pub use api::worker::WorkLock;
 pub use api::workers::Monitoring;
 pub use config::{Config, WorkerConfig};
 pub use doctor::Check;

@@ -85,7 +85,7 @@ pub use run_counts::{LeaderboardRun, StoredCounts, TaskOrigin};
 pub use run_events::{MOST_EVENTS, StoredEvent};
 pub use run_list::Whose;
 pub use runs::NewRun;
-pub use schema_check::{SchemaCheck, SchemaStep};
+pub use schema_check::{SchemaCheck, SchemaObstacle, SchemaStep};
 pub use sessions::SessionData;
 pub use spending::Spending;
 pub use steering::Stuck;
@@ -106,12 +106,24 @@ pub struct Store {
 impl Store {
     /// Opens a database (`sqlite:<file>` or `postgres://…`) and migrates its
     /// schema.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when another program has migrated it, and this one
+    /// cannot.
     pub async fn open(url: &str) -> Result<Self> {
         let store = Self::connect(url).await?;
-        migrations::migrator()
-            .run(&store.pool)
-            .await
-            .context("cannot migrate the database's schema")?;
+        if let Err(error) = migrations::migrator().run(&store.pool).await {
+            // The error names a migration, and not what to do about it.
+            let check = SchemaCheck::of(url).await.ok();
+            return Err(match check.and_then(|check| check.obstacle()) {
+                Some(obstacle) => {
+                    Error::Conflict(format!("{}; next: {}", obstacle.what, obstacle.next))
+                }
+                None => anyhow::Error::new(error)
+                    .context("cannot migrate the database's schema")
+                    .into(),
+            });
+        }
         Ok(store)
     }
 

@@ -27,6 +27,13 @@ pub struct SchemaCheck {
     pub broken: Vec<SchemaStep>,
 }
 
+/// Why a program cannot open a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaObstacle {
+    pub what: String,
+    pub next: &'static str,
+}
+
 /// A migration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SchemaStep {
@@ -77,6 +84,24 @@ impl SchemaCheck {
             })
             .collect();
         Ok(check)
+    }
+
+    /// Why this program cannot open the database, and what to do about it.
+    pub fn obstacle(&self) -> Option<SchemaObstacle> {
+        if !self.unknown.is_empty() {
+            return Some(SchemaObstacle {
+                what: format!(
+                    "the database has schema {} and this program schema {}: it is the older one",
+                    self.found.unwrap_or_default(),
+                    self.own
+                ),
+                next: "install the program that has migrated the database, or restore the dump from before",
+            });
+        }
+        (!self.broken.is_empty()).then(|| SchemaObstacle {
+            what: "a migration of the database is not whole, or was made from another text".into(),
+            next: "restore the dump from before the migration, and migrate again with a released program",
+        })
     }
 
     /// Whether this program can open the database, after the pending migrations.

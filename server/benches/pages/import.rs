@@ -43,7 +43,7 @@ pub async fn measure(database: &Database, folder: &Path) -> anyhow::Result<()> {
             release_date: None,
             mode: Mode::default(),
             harness: None,
-            max_iterations: ITERATIONS as u32,
+            max_iterations: Some(ITERATIONS as u32),
         };
         let before = database.bytes().await?;
         let began = Instant::now();

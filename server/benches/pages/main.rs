@@ -162,7 +162,7 @@ impl Server {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let background = Background {
-            work: false,
+            work: None,
             demo: false,
         };
         let running = tokio::spawn(run(listener, app, background));

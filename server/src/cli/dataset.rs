@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
+use swe_ci_core::step::Plan;
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_engine::{
-    CurationPlan, EXAMPLE_PLAN, Engine, ImportOptions, ImportSource, Imported, PageRequest,
+    CurationPlan, EXAMPLE_PLAN, Engine, Error, ImportOptions, ImportSource, Imported, PageRequest,
     TasksWanted,
 };
 use swe_ci_views::curation::{CurationDetail, CurationState, CurationSummary, DroppedByReview};
@@ -138,9 +139,20 @@ pub(super) struct Export {
     /// `official`, or `harbor`: tasks that Harbor runs (docs/harbor.md)
     #[arg(long = "as", value_name = "FORMAT", default_value = "official")]
     format: ExportFormat,
-    /// Number of iterations of an evolution, for `--as harbor`
-    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    iterations: u32,
+    /// With `--as harbor`: number of iterations of an evolution; 20 when absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    iterations: Option<u32>,
+}
+
+impl Export {
+    fn check(&self) -> Result<(), Failure> {
+        if self.format == ExportFormat::Official && self.iterations.is_some() {
+            let what = "--iterations needs `--as harbor`";
+            return Err(Failure::usage(what)
+                .next("leave it out: in the official layout a task has no number of iterations"));
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -245,8 +257,11 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
     if let Command::Curate(Curate { example: true, .. }) = command {
         return output::line(EXAMPLE_PLAN.trim_end());
     }
-    if let Command::Push(options) = &command {
-        options.to.check(global).await?;
+    if matches!(command, Command::Push(_)) {
+        hub_push::require_token(global)?;
+    }
+    if let Command::Export(options) = &command {
+        options.check()?;
     }
     let engine = super::open(global).await?;
     match command {
@@ -276,6 +291,7 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
             let tasks = match format {
                 ExportFormat::Official => engine.export(&split, &folder, say).await?,
                 ExportFormat::Harbor => {
+                    let iterations = iterations.unwrap_or(Plan::default().max_iterations);
                     let tasks = engine.export_for_harbor(&split, &folder, iterations, say);
                     tasks.await?
                 }
@@ -319,6 +335,8 @@ fn imported(imported: &Imported, json: bool) -> Result<(), Failure> {
 }
 
 async fn push(global: &GlobalOptions, engine: &Engine, options: Push) -> Result<(), Failure> {
+    engine.check_export(&options.split).await?;
+    hub_push::ask().await?;
     if let Some(folder) = &options.folder {
         return push_from(folder, engine, &options).await;
     }
@@ -332,11 +350,6 @@ async fn push(global: &GlobalOptions, engine: &Engine, options: Push) -> Result<
 async fn push_from(folder: &Path, engine: &Engine, options: &Push) -> Result<(), Failure> {
     let split = &options.split;
     let tasks = engine.export(split, folder, &output::say).await?;
-    if tasks == 0 {
-        return Err(Failure::new(format!(
-            "split `{split}` has no task that can run"
-        )));
-    }
     let card = folder.join("README.md");
     std::fs::write(&card, engine.split(split).await?.hub_card())
         .map_err(|e| Failure::new(format!("{}: {e}", card.display())))?;
@@ -365,17 +378,24 @@ async fn curate(engine: &Engine, options: Curate) -> Result<(), Failure> {
     }
     let id = match (options.go_on.or(options.publish), options.plan) {
         (Some(id), _) => id,
-        (None, Some(plan)) => {
-            let text = std::fs::read_to_string(&plan);
-            let text = text.map_err(|e| Failure::usage(format!("{}: {e}", plan.display())))?;
+        (None, Some(file)) => {
+            let named = |why: &str| format!("{}: {why}", file.display());
+            let text = std::fs::read_to_string(&file);
+            let text = text.map_err(|e| Failure::usage(named(&e.to_string())))?;
             let text = match options.since {
                 Some(day) => CurationPlan::read(&text)
                     .and_then(|plan| plan.since(&day))
                     .and_then(|plan| plan.to_toml().map_err(|e| format!("{e:#}")))
-                    .map_err(Failure::usage)?,
+                    .map_err(|why| Failure::usage(named(&why)))?,
                 None => text,
             };
-            engine.submit_curation(&text).await?
+            let submitted = engine.submit_curation(&text).await;
+            submitted.map_err(|error| match error {
+                Error::Invalid(why) => Failure::new(named(&why)).next(
+                    "mend the plan; `swe-ci dataset curate --example` prints one with every setting",
+                ),
+                other => other.into(),
+            })?
         }
         (None, None) => return Ok(()),
     };

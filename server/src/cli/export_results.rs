@@ -7,7 +7,7 @@ use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_engine::{ExportedLog, LogExport};
 
 use super::failure::Failure;
-use super::hub_push::{HubTarget, Pushed};
+use super::hub_push::{self, HubTarget, Pushed};
 use super::output;
 use crate::config::GlobalOptions;
 
@@ -17,8 +17,8 @@ Formats:
             for each evolution, with scores, tokens, and the conversations of the
             agents where they were recorded
 
-A run must be over. A file that is there already is kept, unless --replace says
-otherwise. stdout shows the names of the files.
+A run must be over. A file that is there already is kept, and a note on stderr
+says so; --replace writes it anew. stdout shows the names of the files.
 
 With --to the files are also pushed to a dataset of the Hugging Face hub, into
 its folder `logs`. The program `hf` of the hub does it (pip install
@@ -63,8 +63,8 @@ pub(super) struct Options {
 }
 
 pub(super) async fn execute(global: &GlobalOptions, options: Options) -> Result<(), Failure> {
-    if let Some(target) = &options.to {
-        target.check(global).await?;
+    if options.to.is_some() {
+        hub_push::require_token(global)?;
     }
     let engine = super::open(global).await?;
     let convention: Convention = options.convention.parse().map_err(Failure::usage)?;
@@ -74,9 +74,25 @@ pub(super) async fn execute(global: &GlobalOptions, options: Options) -> Result<
         gamma: options.gamma,
         convention,
     };
-    let mut exported = Vec::new();
+    let mut runs: Vec<&String> = Vec::new();
     for run in &options.runs {
+        if !runs.contains(&run) {
+            engine.check_log_export(run, &wanted).await?;
+            runs.push(run);
+        }
+    }
+    if options.to.is_some() {
+        hub_push::ask().await?;
+    }
+    let mut exported = Vec::new();
+    for run in runs {
         let log = engine.export_log(run, &wanted).await?;
+        if log.kept {
+            let file = log.file.display();
+            output::note(format_args!(
+                "note: {file} is there already, and is kept; --replace writes it anew"
+            ));
+        }
         if !options.json {
             tell(&log)?;
         }

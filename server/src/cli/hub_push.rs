@@ -45,29 +45,6 @@ impl FromStr for HubTarget {
 }
 
 impl HubTarget {
-    /// Finds out, before anything is written, whether `hf` is there and the hub
-    /// accepts the token.
-    pub(super) async fn check(&self, global: &GlobalOptions) -> Result<(), Failure> {
-        let config = global.engine(0).map_err(Failure::usage)?;
-        if config.hub_token.is_none() {
-            let what = "HF_TOKEN is not set, and a push needs the token of an account";
-            return Err(Failure::usage(what)
-                .next("make a token that may write, at the hub's page of access tokens"));
-        }
-        let asked = hf(&["auth", "whoami"])
-            .output()
-            .await
-            .map_err(|error| no_hf(&error))?;
-        if asked.status.success() {
-            return Ok(());
-        }
-        let what = format!(
-            "the hub does not accept the token in HF_TOKEN: {}",
-            said(&asked.stdout, &asked.stderr)
-        );
-        Err(Failure::new(what).next("set another token; HF_ENDPOINT names the hub"))
-    }
-
     /// Pushes the files of a folder, or only those named, in one commit.
     pub(super) async fn push(&self, pushed: &Pushed<'_>) -> Result<(), Failure> {
         let Self { dataset, branch } = self;
@@ -97,6 +74,42 @@ impl HubTarget {
         ));
         Ok(())
     }
+}
+
+/// A push needs a token: says so before anything else is done.
+pub(super) fn require_token(global: &GlobalOptions) -> Result<(), Failure> {
+    let config = global.engine(0).map_err(Failure::usage)?;
+    if config.hub_token.is_some() {
+        return Ok(());
+    }
+    let what = "HF_TOKEN is not set, and a push needs the token of an account";
+    Err(Failure::usage(what)
+        .next("make a token that may write, at the hub's page of access tokens"))
+}
+
+/// Finds out, before anything is written, whether `hf` is there and the hub
+/// accepts the token.
+pub(super) async fn ask() -> Result<(), Failure> {
+    let asked = hf(&["auth", "whoami"])
+        .output()
+        .await
+        .map_err(|error| no_hf(&error))?;
+    match asked.status.success() {
+        true => Ok(()),
+        false => Err(unasked(&said(&asked.stdout, &asked.stderr))),
+    }
+}
+
+/// Why the hub did not say whose token this is: it refuses the token, or it does
+/// not answer as a hub does.
+fn unasked(said: &str) -> Failure {
+    let refusals = ["Invalid user token", "401 ", "403 "];
+    if refusals.iter().any(|refusal| said.contains(refusal)) {
+        let what = format!("the hub does not accept the token in HF_TOKEN: {said}");
+        return Failure::new(what).next("set another token; HF_ENDPOINT names the hub");
+    }
+    Failure::new(format!("the hub does not answer: {said}"))
+        .next("look whether HF_ENDPOINT names the hub, and whether the network reaches it; then push again")
 }
 
 /// What is pushed in one commit.
@@ -131,12 +144,13 @@ fn no_hf(error: &std::io::Error) -> Failure {
     )
 }
 
-/// The line of a program's output that tells its problem.
+/// The line of a program's output that tells its problem: of a traceback the
+/// last one, below the indented lines of the calls.
 fn said(stdout: &[u8], stderr: &[u8]) -> String {
-    let text = [stderr, stdout].map(String::from_utf8_lossy);
+    let text = [stdout, stderr].map(String::from_utf8_lossy);
     let mut lines = text.iter().flat_map(|text| text.lines());
     let line = lines
-        .find(|line| line.contains("rror"))
+        .rfind(|line| line.contains("rror") && !line.starts_with(' '))
         .unwrap_or("it says nothing");
     line.trim().chars().take(300).collect()
 }
@@ -170,6 +184,26 @@ mod tests {
     fn problems_are_found_in_the_output() {
         let found = said(b"", b"\nError: Invalid user token.\nHint: log in\n");
         assert_eq!(found, "Error: Invalid user token.");
+        let traceback = b"Traceback (most recent call last):\n  File \"x.py\", line 403, in map_errors\n\
+            httpcore2.ConnectError: refused\n\nTraceback (most recent call last):\n    raise Error\n\
+            httpx2.ConnectError: [Errno 111] Connection refused\n";
+        let found = said(b"", traceback);
+        assert_eq!(found, "httpx2.ConnectError: [Errno 111] Connection refused");
         assert_eq!(said(b"", b""), "it says nothing");
+    }
+    #[test]
+    fn a_refused_token_is_told_from_a_hub_that_does_not_answer() {
+        let check = |said: &str, expect: &str| {
+            let what = unasked(said).what;
+            assert!(what.starts_with(expect) && what.ends_with(said), "{what}");
+        };
+        let refused = "the hub does not accept the token";
+        check("Error: Invalid user token.", refused);
+        check("Error: 403 Forbidden: None.", refused);
+        check("Error: Client error '401 Unauthorized' for url", refused);
+        let silent = "the hub does not answer";
+        check("httpx2.ConnectError: Connection refused", silent);
+        check("Error: Server error '500 Internal Server Error'", silent);
+        check("it says nothing", silent);
     }
 }

@@ -63,9 +63,9 @@ pub(super) struct Options {
     #[arg(long, value_name = "NAME")]
     split: Option<String>,
     /// Number of iterations: shorter evolutions are padded, later iterations
-    /// ignored
-    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    max_iterations: u32,
+    /// ignored; when absent that of the job with `--from harbor`, else 20
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    max_iterations: Option<u32>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -109,16 +109,18 @@ fn tell(imported: &ImportedResults) -> Result<(), Failure> {
         output::note(format_args!("note: {note}"));
     }
     score::skipped(&imported.skipped, &imported.ignored);
+    let split = &imported.split;
     let shown = match imported.counts_only {
-        true => "; `swe-ci leaderboard --convention reference` shows it",
-        false => "",
+        true => {
+            format!("; `swe-ci leaderboard --split {split} --convention reference` shows it")
+        }
+        false => String::new(),
     };
     output::note(format_args!(
-        "{}: {} scored evolutions of {} tasks on `{}`{shown}",
+        "{}: {} scored evolutions of {} tasks on `{split}`{shown}",
         imported.change.name(),
         imported.evolutions,
-        imported.tasks,
-        imported.split
+        imported.tasks
     ));
     Ok(())
 }

@@ -29,7 +29,7 @@ pub(super) struct Options {
     #[arg(value_name = "FILE", required_unless_present = "example")]
     file: Option<PathBuf>,
     /// Print a plan to begin with
-    #[arg(long, exclusive = true)]
+    #[arg(long, conflicts_with_all = ["id", "file", "json"])]
     example: bool,
     /// Print JSON
     #[arg(long)]

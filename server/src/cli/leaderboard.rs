@@ -19,6 +19,11 @@ Examples:
   swe-ci leaderboard --split demo --gamma 1.5 --convention reference
   swe-ci leaderboard --json | jq '.[0].evoscore'";
 
+const NONE: &str = "No run has a score yet; `swe-ci run list` shows the state of the runs.";
+
+/// Runs of which only counts are known have no score in the paper's convention.
+const COUNTS_ONLY: &str = "No run has a score in the convention `paper`; `--convention reference` shows those that are known by counts alone.";
+
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// The split; the one with the most tasks when absent
@@ -61,7 +66,12 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
         None => Default::default(),
     };
     let rows = data.rank(options.gamma, convention);
-    output::show(&rows[..], options.json, print)?;
+    let by_counts = || !data.rank(options.gamma, Convention::Reference).is_empty();
+    let none = match rows.is_empty() && convention == Convention::Paper && by_counts() {
+        true => COUNTS_ONLY,
+        false => NONE,
+    };
+    output::show(&rows[..], options.json, |rows| print(rows, none))?;
     for run in data.unranked_runs() {
         let UnrankedRun {
             run_id,
@@ -74,7 +84,8 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
     Ok(())
 }
 
-fn print(rows: &[Row]) -> Result<(), Failure> {
+/// `none` is what to say without rows.
+fn print(rows: &[Row], none: &str) -> Result<(), Failure> {
     let rows = rows.iter().map(|row| {
         [
             row.rank.to_string(),
@@ -90,6 +101,5 @@ fn print(rows: &[Row]) -> Result<(), Failure> {
         ]
     });
     let header = "#: | model | harness | EvoScore: | zero regression: | solved: | ZRR: | turns: | tasks: | run";
-    let none = "No run has a score yet; `swe-ci run list` shows the state of the runs.";
     output::table_or_note(header, rows, none)
 }

@@ -44,9 +44,9 @@ pub(super) struct Options {
     #[arg(long, value_name = "LAYOUT", default_value = "reference", value_parser = ["reference", "otter", "harbor"])]
     from: String,
     /// Number of iterations: shorter evolutions are padded, later iterations
-    /// ignored
-    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    max_iterations: u32,
+    /// ignored; when absent that of the job with `--from harbor`, else 20
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    max_iterations: Option<u32>,
     /// Weight of later iterations, 0.1 to 10
     #[arg(long, value_name = "GAMMA", default_value = "1")]
     gamma: Gamma,

@@ -44,6 +44,11 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
     let listener = bind(options.listen).await?;
     let address = listener.local_addr().unwrap_or(options.listen);
     let engine = Engine::open(config).await?;
+    // A second server ends here: a new link would void the one of the first.
+    let work = match options.workers() {
+        0 => None,
+        _ => Some(engine.lock_for_work().map_err(conflict_failure)?),
+    };
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
     print_first_link(&engine, public_url.as_ref(), address).await?;
@@ -57,13 +62,11 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
         shutdown,
     };
     let background = Background {
-        work: options.workers() > 0,
+        work,
         demo: options.demo,
     };
     tracing::info!(workers = options.workers(), "serving at http://{address}");
-    serve::run(listener, app, background)
-        .await
-        .map_err(conflict_failure)?;
+    serve::run(listener, app, background).await?;
     tracing::info!("stopped");
     Ok(())
 }
@@ -77,7 +80,7 @@ fn site(options: &ServeOptions) -> Result<Site, Failure> {
     };
     Site::open(&folder).map_err(|e| {
         Failure::new(e.to_string())
-            .next("build it with `make run` or `cargo run -p xtask -- site`, or name its folder with --site or SWE_CI_SITE")
+            .next("name its folder with --site or SWE_CI_SITE; a released program carries the site and needs neither; from source `make run` or `cargo run -p xtask -- site` builds it")
     })
 }
 

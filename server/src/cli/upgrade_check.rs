@@ -21,22 +21,9 @@ pub(super) async fn execute(global: &GlobalOptions, json: bool) -> Result<(), Fa
     let config = global.engine(0).map_err(Failure::usage)?;
     let check = Engine::check_schema(&config).await?;
     output::show(&check, json, print)?;
-    match (check.unknown.is_empty(), check.broken.is_empty()) {
-        (true, true) => Ok(()),
-        (false, _) => Err(Failure::new(format!(
-            "the database has schema {} and this program schema {}: it is the older one",
-            check.found.unwrap_or_default(),
-            check.own
-        ))
-        .next(
-            "install the program that has migrated the database, or restore the dump from before",
-        )),
-        (true, false) => Err(Failure::new(
-            "a migration of the database is not whole, or was made from another text",
-        )
-        .next(
-            "restore the dump from before the migration, and migrate again with a released program",
-        )),
+    match check.obstacle() {
+        None => Ok(()),
+        Some(obstacle) => Err(Failure::new(obstacle.what).next(obstacle.next)),
     }
 }
 

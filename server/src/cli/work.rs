@@ -33,8 +33,9 @@ pub(super) async fn execute(global: &GlobalOptions, options: &WorkOptions) -> Re
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
     let engine = Engine::open(config).await?;
+    let lock = engine.lock_for_work()?;
     tracing::info!(slots, "working");
-    worker::keep_working(&engine, until_idle, &shutdown)
+    worker::keep_working(&engine, &lock, until_idle, &shutdown)
         .await
         .map_err(|error| {
             let conflict = matches!(error, Error::Conflict(_));

@@ -10,6 +10,7 @@ mod environment;
 mod serve;
 mod work;
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -170,6 +171,25 @@ impl GlobalOptions {
             secret: environment.get("SWE_CI_SECRET").map(SecretString::from),
             ..swe_ci_engine::Config::new(self.data.clone())
         })
+    }
+}
+
+/// Reads a whole number of an option. A mistake in its variable is told as one of
+/// the option, so the text names both.
+fn number(
+    range: RangeInclusive<u16>,
+    variable: &'static str,
+) -> impl Fn(&str) -> Result<u16, String> + Clone + Send + Sync + 'static {
+    move |text: &str| {
+        let (least, most) = (range.start(), range.end());
+        let wrong = |what: &str| {
+            format!("{what} in {least}..={most}; {variable} sets it where the option is absent")
+        };
+        let number: i64 = text.parse().map_err(|_| wrong("it is no whole number"))?;
+        match u16::try_from(number) {
+            Ok(number) if range.contains(&number) => Ok(number),
+            _ => Err(wrong(&format!("{number} is not"))),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use swe_ci_engine::Mailer;
 use url::Url;
 
 use super::environment::Environment;
+use super::number;
 use crate::client_address::{Network, TrustedProxies};
 use crate::identity_providers::{self, Providers};
 
@@ -23,7 +24,8 @@ pub struct ServeOptions {
         long,
         env = "SWE_CI_LISTEN",
         value_name = "ADDRESS:PORT",
-        default_value = "127.0.0.1:3000"
+        default_value = "127.0.0.1:3000",
+        value_parser = listen_address
     )]
     pub listen: SocketAddr,
 
@@ -39,7 +41,7 @@ pub struct ServeOptions {
         long,
         env = "SWE_CI_WORKERS",
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(0..=256)
+        value_parser = number(0..=256, "SWE_CI_WORKERS")
     )]
     workers: Option<u16>,
 
@@ -195,6 +197,14 @@ impl ServeOptions {
 #[derive(Debug, Clone)]
 struct OrNone<T>(Option<T>);
 
+fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        "write an IP address and a port with --listen or in SWE_CI_LISTEN, such as 127.0.0.1:3000, \
+         0.0.0.0:3000 for every network, or [::1]:3000"
+            .to_owned()
+    })
+}
+
 /// Half the processors, but two on two: an evolution mostly waits for one
 /// container, and its test suite uses one processor.
 pub(super) fn default_workers() -> usize {
@@ -276,7 +286,13 @@ mod tests {
         };
         check(&["--workers", "257"], "257 is not in 0..=256");
         check(&["--workers=-1"], "-1 is not in 0..=256");
-        check(&["--listen", "localhost"], "--listen");
+        check(
+            &["--workers", "x"],
+            "no whole number in 0..=256; SWE_CI_WORKERS",
+        );
+        for address in ["localhost:4399", ":4399", "4399", "localhost"] {
+            check(&["--listen", address], "such as 127.0.0.1:3000");
+        }
         check(&["--log", "swe_ci=loud"], "swe_ci=loud");
         check(&["--public-url", "bench"], "https://bench.example.org");
         check(

@@ -6,8 +6,8 @@ use clap::Args;
 use swe_ci_core::labels::Labels;
 use swe_ci_engine::WorkerConfig;
 
-use super::GlobalOptions;
 use super::serve::{YesNo, default_workers};
+use super::{GlobalOptions, number};
 
 /// Options of `work`.
 #[derive(Debug, Clone, Args)]
@@ -19,7 +19,7 @@ pub struct WorkOptions {
         long,
         env = "SWE_CI_SLOTS",
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..=256)
+        value_parser = number(1..=256, "SWE_CI_SLOTS")
     )]
     slots: Option<u16>,
 
@@ -48,7 +48,8 @@ pub struct WorkOptions {
         long,
         env = "SWE_CI_GRACE",
         value_name = "SECONDS",
-        default_value_t = 60
+        default_value_t = 60,
+        value_parser = grace
     )]
     grace: u64,
 
@@ -59,6 +60,13 @@ pub struct WorkOptions {
     /// Whether to measure the code style of evolutions as they end
     #[arg(long, env = "SWE_CI_CODE_STYLE", value_name = "YES|NO", value_enum, default_value_t = YesNo::Yes)]
     code_style: YesNo,
+}
+
+fn grace(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| {
+        "it is no whole number of seconds, such as 60; SWE_CI_GRACE sets it where the option is absent"
+            .to_owned()
+    })
 }
 
 impl WorkOptions {

@@ -3,23 +3,27 @@
 
 use std::time::Duration;
 
-use swe_ci_engine::{Engine, Result};
+use swe_ci_engine::{Engine, Result, WorkLock};
 use tokio_util::sync::CancellationToken;
 
 use crate::worker;
 
 const SWEEP_PERIOD: Duration = Duration::from_secs(3_600);
 
-/// Works until `shutdown`, if this server has workers, and attends to what
-/// others do.
+/// Works until `shutdown`, if this server has the lock for it, and attends to
+/// what others do.
 ///
 /// # Errors
-/// `Conflict` when another process works on the data folder.
-pub(super) async fn run(engine: Engine, work: bool, shutdown: CancellationToken) -> Result<()> {
+/// `Conflict` when the database has another schema.
+pub(super) async fn run(
+    engine: Engine,
+    lock: Option<WorkLock>,
+    shutdown: CancellationToken,
+) -> Result<()> {
     let working = async {
-        match work {
-            true => worker::keep_working(&engine, false, &shutdown).await,
-            false => Ok(()),
+        match &lock {
+            Some(lock) => worker::keep_working(&engine, lock, false, &shutdown).await,
+            None => Ok(()),
         }
     };
     let attending = async {

@@ -22,7 +22,7 @@ use axum::extract::{Request, State};
 use axum::http::Method;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use swe_ci_engine::{Error, Result};
+use swe_ci_engine::{Error, Result, WorkLock};
 use swe_ci_views::account::Actor;
 use tokio::net::TcpListener;
 
@@ -37,10 +37,10 @@ use page_cache::PageCache;
 const GRACE: Duration = Duration::from_secs(9);
 
 /// The background tasks of the server.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Background {
     /// Execute queued evolutions.
-    pub work: bool,
+    pub work: Option<WorkLock>,
     /// Import the demo split and queue the human baseline, once.
     pub demo: bool,
 }
@@ -68,8 +68,8 @@ pub fn router(mut app: App) -> Router {
 /// returns within [`GRACE`] of that.
 ///
 /// # Errors
-/// `Conflict` when another process works on the same data folder, `Internal`
-/// when the listener or the worker breaks; the rest is stopped first.
+/// `Conflict` when the database gets another schema, `Internal` when the
+/// listener or the worker breaks; the rest is stopped first.
 pub async fn run(listener: TcpListener, app: App, background: Background) -> Result<()> {
     let shutdown = app.shutdown.clone();
     let engine = app.engine.clone();

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::fixture::{HUMAN, MODEL, seeded_data};
+use crate::fixture::{HUMAN, MODEL, TestApp, seeded_data};
 
 /// The program without environment variables that could change its behaviour.
 pub fn program() -> Command {
@@ -461,22 +461,89 @@ fn a_reader_that_leaves_is_no_error() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
-#[test]
-fn a_push_needs_a_token_and_the_program_of_the_hub() {
+#[tokio::test]
+async fn a_push_needs_a_token_and_the_program_of_the_hub() {
     let folder = tempfile::tempdir().unwrap();
-    let push = |token: &str| {
+    let data = seeded_data(folder.path()).await;
+    let push = |split: &str, token: &str| {
         let mut command = program();
-        command.args(["dataset", "push", "demo", "--to", "hf:acme/demo", "--data"]);
-        command.arg(folder.path()).env("PATH", folder.path());
+        command.args(["dataset", "push", split, "--to", "hf:acme/demo", "--data"]);
+        command.arg(&data).env("PATH", folder.path());
         let output = command.env("HF_TOKEN", token).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         (output.status.code(), said)
     };
-    let (code, said) = push("");
+    let (code, said) = push("demo", "");
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("HF_TOKEN is not set"), "{said}");
-    let (code, said) = push("hf_secret");
+    let (code, said) = push("demmo", "hf_secret");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("there is no split `demmo`"), "{said}");
+    let (code, said) = push("demo", "hf_secret");
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("pip install huggingface_hub"), "{said}");
     assert!(!said.contains("hf_secret"), "{said}");
+}
+
+/// Results alone make no tasks that could be exported.
+#[tokio::test]
+async fn an_export_without_ready_tasks_says_why() {
+    let app =
+        TestApp::changed("UPDATE tasks SET state = 'unusable', reason = 'the image is lost'").await;
+    let folder = tempfile::tempdir().unwrap();
+    let export = app.engine.export("demo", folder.path(), &|_| {}).await;
+    let why = export.unwrap_err().to_string();
+    for part in [
+        "none of the ",
+        "the image is lost",
+        "swe-ci dataset list demo",
+    ] {
+        assert!(why.contains(part), "{why}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn only_tasks_for_harbor_have_a_number_of_iterations() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = run(
+        folder.path(),
+        &["dataset", "export", "demo", "out", "--iterations", "5"],
+    );
+    assert_eq!(out.status.code(), Some(2));
+    assert!(stderr(&out).contains("--as harbor"), "{}", stderr(&out));
+}
+
+/// Options of every command, and their variables, go with `--example`.
+#[test]
+fn a_plan_of_a_judge_is_printed_whatever_else_is_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = stdout(&run(folder.path(), &["judge", "--example"]));
+    assert!(plan.contains("model"), "{plan}");
+    let mut command = program();
+    let output = command
+        .env("SWE_CI_LOG", "warn")
+        .args(["judge", "--example"]);
+    assert_eq!(stdout(&output.output().unwrap()), plan);
+    for more in [
+        &["--example", "id"][..],
+        &["--example", "--json"],
+        &["id"],
+        &[],
+    ] {
+        let output = run(folder.path(), &[&["judge"], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+    }
+}
+
+#[test]
+fn a_mistake_in_a_curation_plan_is_told_with_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("c.toml");
+    std::fs::write(&plan, "split = \n").unwrap();
+    let plan = plan.display().to_string();
+    let output = run(folder.path(), &["dataset", "curate", &plan]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains(&format!("error: {plan}: ")), "{said}");
 }

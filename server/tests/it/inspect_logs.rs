@@ -230,17 +230,12 @@ async fn files_are_kept_unless_they_may_be_replaced() {
     let mut wanted = into(folder.path());
     let first = app.engine.export_log(HUMAN, &wanted).await.unwrap().file;
     let bytes = std::fs::read(&first).unwrap();
-    let again = app.engine.export_log(HUMAN, &wanted).await;
-    let why = again.unwrap_err().to_string();
-    assert!(
-        why.contains(&first.display().to_string()) && why.contains("--replace"),
-        "{why}"
-    );
     std::fs::write(&first, "something else").unwrap();
-    assert!(app.engine.export_log(HUMAN, &wanted).await.is_err());
+    let again = app.engine.export_log(HUMAN, &wanted).await.unwrap();
+    assert_eq!((again.kept, &again.file), (true, &first));
     assert_eq!(std::fs::read(&first).unwrap(), b"something else");
     wanted.replace = true;
-    app.engine.export_log(HUMAN, &wanted).await.unwrap();
+    assert!(!app.engine.export_log(HUMAN, &wanted).await.unwrap().kept);
     assert!(
         std::fs::read(&first).unwrap() == bytes,
         "the same run gives other bytes"
@@ -309,9 +304,12 @@ async fn on_the_command_line() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let file = String::from_utf8(output.stdout).unwrap();
     assert!(folder.path().join(file.trim_end()).exists(), "{file}");
-    let again = run(&[HUMAN]);
-    assert_eq!(again.status.code(), Some(1));
-    assert!(stderr(&again).contains("--replace"), "{}", stderr(&again));
+    let again = run(&[HUMAN, HUMAN]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    assert_eq!(again.stdout, file.as_bytes(), "a run named twice is one");
+    let said = stderr(&again);
+    let kept = format!("{} is there already, and is kept", file.trim_end());
+    assert!(said.contains(&kept) && said.contains("--replace"), "{said}");
     let unknown = run(&["nobody"]);
     assert!(
         stderr(&unknown).contains("`swe-ci run list` shows the runs"),

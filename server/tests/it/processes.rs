@@ -154,37 +154,31 @@ async fn a_server_stops_in_time_with_a_stream_open() {
     );
 }
 
+/// The second server changes nothing: the link of the first one stays good.
 #[test]
-fn two_servers_on_one_data_folder() {
+fn a_second_server_on_a_data_folder_leaves_the_first_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let mut servers = [
-        Server::start(&mut serve(folder.path())),
-        Server::start(&mut serve(folder.path())),
-    ];
-    // Either of them may lose the race.
-    let until = Instant::now() + PATIENCE;
-    let late = loop {
-        assert!(Instant::now() < until, "both go on");
-        let ended = |server: &mut Server| server.child.try_wait().unwrap().is_some();
-        if let Some(late) = servers.iter_mut().position(ended) {
-            break late;
-        }
-        pause();
-    };
-    assert_eq!(servers[late].exit_code(), Some(1));
-    let message = servers[late].wait_for("error: ");
-    assert!(
-        message.contains("another swe-ci process works on the data folder"),
-        "{message}"
-    );
-    servers[late].wait_for("--workers 0");
-    // The other one is not affected.
-    let other = &mut servers[1 - late];
+    let mut first = Server::start(serve(folder.path()).stdout(Stdio::piped()));
+    let printed = BufReader::new(first.child.stdout.take().unwrap()).lines();
+    let mut printed = printed.map_while(Result::ok);
+    let link = printed.find(|line| line.contains("/invitation/")).unwrap();
+    let mut second = serve(folder.path());
+    let message = refused(second.args(["--listen", "127.0.0.1:0"]));
+    for part in [
+        "another swe-ci process works on the data folder",
+        "--workers 0",
+    ] {
+        assert!(message.contains(part), "{message}");
+    }
+    assert!(!message.contains("a link to create"), "{message}");
+    assert!(!message.contains("serving at"), "{message}");
+    let (_, secret) = link.split_once("/invitation/").unwrap();
     let mut head = [0; 15];
-    other.ask("/health/live").read_exact(&mut head).unwrap();
+    let mut page = first.ask(&format!("/invitation/{secret}"));
+    page.read_exact(&mut head).unwrap();
     assert_eq!(&head, b"HTTP/1.1 200 OK");
-    other.signal("INT");
-    assert_eq!(other.exit_code(), Some(0));
+    first.signal("INT");
+    assert_eq!(first.exit_code(), Some(0));
 }
 
 #[test]
@@ -217,6 +211,7 @@ fn a_missing_site_is_named() {
     let message = refused(program().arg("serve").arg("--site").arg(&nowhere));
     for part in [
         "nowhere",
+        "--site",
         "make run",
         "cargo run -p xtask -- site",
         "SWE_CI_SITE",

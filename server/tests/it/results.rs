@@ -320,6 +320,9 @@ fn an_import_is_scored_as_its_files_are() {
     let id = String::from_utf8(grown.stdout.clone()).unwrap();
     assert_eq!(id.trim(), first["run_id"].as_str().unwrap());
     assert!(stderr(&grown).contains("replaced: 3 scored evolutions of 3 tasks on `mini`"));
+    assert!(stderr(&grown).contains("leaderboard --split mini --convention reference`"));
+    let empty = lab.run(&mut program(), &["leaderboard", "--split", "mini"]);
+    assert!(stderr(&empty).contains("`--convention reference` shows those"));
     near(&leaderboard("reference")[0]["solved_rate"], 2.0 / 3.0);
 
     let id = id.trim();

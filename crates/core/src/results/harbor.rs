@@ -2,6 +2,7 @@
 //! verifier of our tasks leaves beside the reward.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::{BadLine, bad, json, text};
@@ -91,6 +92,12 @@ pub fn trial(bytes: &[u8]) -> Result<Trial, BadLine> {
     })
 }
 
+/// Whether this is the `result.json` of a whole job, not of a trial.
+pub fn is_of_job(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<RawJob>(bytes)
+        .is_ok_and(|job| job.task_name.is_none() && job.stats.is_some())
+}
+
 /// It becomes part of a path.
 fn check_step_name(name: &str) -> Result<(), BadLine> {
     match crate::task::is_plain_name(name) {
@@ -139,6 +146,12 @@ pub fn verifier_report(bytes: &[u8]) -> Result<VerifierReport, BadLine> {
         base_passing: raw.base_passing,
         report,
     })
+}
+
+#[derive(Deserialize)]
+struct RawJob {
+    task_name: Option<IgnoredAny>,
+    stats: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -237,6 +250,18 @@ mod tests {
         let agent = r#""task_name": "a/b", "agent_info": {"name": "a"}"#;
         let step = r#""step_results": [{"step_name": "../x"}]"#;
         check(&format!("{{{agent}, {step}}}"), "`step_name` is `../x`");
+    }
+
+    #[test]
+    fn jobs_have_statistics_and_no_task() {
+        let check = |text: &str, expect: bool| assert_eq!(is_of_job(text.as_bytes()), expect);
+        check(
+            r#"{"id": "1", "n_total_trials": 2, "stats": {"n_trials": 2}}"#,
+            true,
+        );
+        check(r#"{"task_name": "swe-ci/a", "stats": {}}"#, false);
+        check("{\n}", false);
+        check("[", false);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use swe_ci_base::files;
 use swe_ci_candidates::environment::distribution::Index;
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_sandbox::Sandbox;
-use swe_ci_sandbox::images::{BuildNetwork, Images};
+use swe_ci_sandbox::images::{BuildNetwork, Images, no_base_image};
 
 use super::history::{self, CommitInfo};
 use super::metadata::{self, TEST_COMMAND, TaskLine};
@@ -168,10 +168,7 @@ pub async fn build_image(
     say: &(dyn Fn(String) + Send + Sync),
 ) -> anyhow::Result<String> {
     let base = images.digest(base_image).await?;
-    anyhow::ensure!(
-        base.is_some(),
-        "the base image {base_image} is not there; `make setup` fetches or makes it"
-    );
+    anyhow::ensure!(base.is_some(), no_base_image(base_image));
     say(format!("building the image {IMAGE}"));
     let built = images.build(IMAGE, base_image, &IMAGE_LINES, network, say);
     built.await

@@ -119,7 +119,7 @@ mod tests {
             release_date: None,
             mode: Mode::default(),
             harness: None,
-            max_iterations: 1,
+            max_iterations: Some(1),
         };
         let stop = CancellationToken::new();
         stop.cancel();
@@ -132,6 +132,7 @@ mod tests {
                 "import_results",
                 engine.import_results(folder, &request).await.err(),
             ),
+            ("check_export", engine.check_export("s").await.err()),
             ("export", engine.export("s", folder, &say).await.err()),
             (
                 "export_for_harbor",
@@ -149,6 +150,7 @@ mod tests {
                     .await
                     .err(),
             ),
+            ("lock_for_work", engine.lock_for_work().err()),
             ("work", engine.work(stop).await.err()),
             ("sweep_accounts", engine.sweep_accounts().await.err()),
             ("sweep_deliveries", engine.sweep_deliveries().await.err()),

@@ -28,11 +28,13 @@ pub struct LogExport {
     pub convention: Convention,
 }
 
-/// A written log.
+/// The log of a run, in its place.
 #[derive(Debug, Clone, Serialize)]
 pub struct ExportedLog {
     pub run_id: String,
     pub file: PathBuf,
+    /// The file was there already, and is as it was.
+    pub kept: bool,
     /// Evolutions, each a sample.
     pub samples: usize,
     /// Recordings that could not be read: the log has no conversation of these
@@ -41,12 +43,21 @@ pub struct ExportedLog {
 }
 
 impl Engine {
-    /// Writes a run that is over as a log that Inspect reads.
+    /// Whether [`Engine::export_log`] can write the log of this run.
     ///
     /// # Errors
     /// [`Error::NotFound`] for a run the actor may not see; [`Error::Conflict`]
-    /// while it goes on, and for a log that is there already;
-    /// [`Error::Invalid`] when it has no score in this convention.
+    /// while it goes on; [`Error::Invalid`] when it has no score in this
+    /// convention.
+    pub async fn check_log_export(&self, run_id: &str, wanted: &LogExport) -> Result<()> {
+        check(&self.run(run_id).await?, wanted)
+    }
+
+    /// Writes a run that is over as a log that Inspect reads. A file that is there
+    /// already is kept, unless it shall be replaced.
+    ///
+    /// # Errors
+    /// As of [`Engine::check_log_export`].
     pub async fn export_log(&self, run_id: &str, wanted: &LogExport) -> Result<ExportedLog> {
         let run = self.run(run_id).await?;
         check(&run, wanted)?;
@@ -55,12 +66,21 @@ impl Engine {
         let (folder, replace) = (wanted.folder.clone(), wanted.replace);
         let begin = move || Ok((LogFile::begin(&facts, &folder, replace), facts));
         let (begun, mut facts) = blocking(begin).await?;
-        let (mut log, mut notes) = (begun?, Vec::new());
         let evolutions = facts.run.evolution_list.clone();
-        let samples = evolutions.len();
+        let mut exported = ExportedLog {
+            run_id: run_id.to_owned(),
+            file: wanted.folder.join(facts.file_name()),
+            kept: true,
+            samples: evolutions.len(),
+            notes: Vec::new(),
+        };
+        let Some(mut log) = begun? else {
+            return Ok(exported);
+        };
         for view in evolutions {
             let rows = steps.remove(&view.evolution_id).unwrap_or_default();
-            let recorded = self.recorded_steps(&facts, &view, rows, &mut notes).await?;
+            let notes = &mut exported.notes;
+            let recorded = self.recorded_steps(&facts, &view, rows, notes).await?;
             let add = move || {
                 log.add(&facts, &view, &recorded)?;
                 Ok((log, facts))
@@ -68,12 +88,8 @@ impl Engine {
             (log, facts) = blocking(add).await?;
         }
         let finish = move || Ok(log.finish(&facts));
-        Ok(ExportedLog {
-            run_id: run_id.to_owned(),
-            file: blocking(finish).await??,
-            samples,
-            notes,
-        })
+        exported.kept = !blocking(finish).await??;
+        Ok(exported)
     }
 
     async fn run_facts(&self, run: RunDetail, wanted: &LogExport) -> Result<RunFacts> {

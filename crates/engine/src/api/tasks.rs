@@ -105,14 +105,24 @@ impl Engine {
         Ok(metadata_table(&lines)?)
     }
 
+    /// Whether a split has tasks that can be exported; for administrators.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for the split; [`Error::Conflict`] when no task is
+    /// ready.
+    pub async fn check_export(&self, name: &str) -> Result<()> {
+        self.require(AccountRole::Admin)?;
+        self.ready_tasks(name).await.map(drop)
+    }
+
     /// Writes the runnable tasks of a split into a folder in the official
     /// layout, with a datasheet, checksums and the plan of its curation; for
     /// administrators. The same split gives the same bytes. Returns the number of
     /// tasks.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when the folder is not empty; [`Error::Unavailable`]
-    /// when an image is missing.
+    /// As of [`Self::check_export`]; [`Error::Conflict`] when the folder is not
+    /// empty; [`Error::Unavailable`] when an image is missing.
     pub async fn export(&self, name: &str, folder: &Path, say: Say<'_>) -> Result<usize> {
         self.require(AccountRole::Admin)?;
         let rows = self.to_export(name, folder).await?;
@@ -177,8 +187,7 @@ impl Engine {
 
     /// The runnable tasks of a split, if they can be exported into this folder.
     async fn to_export(&self, name: &str, folder: &Path) -> Result<Vec<TaskRow>> {
-        let mut rows = self.store.tasks_of_split(name).await?;
-        rows.retain(|row| row.state == TaskState::Ready);
+        let rows = self.ready_tasks(name).await?;
         let entries = std::fs::read_dir(folder).ok();
         if entries.is_some_and(|mut entries| entries.next().is_some()) {
             let folder = folder.display();
@@ -187,6 +196,18 @@ impl Engine {
             )));
         }
         Ok(rows)
+    }
+
+    /// The runnable tasks of a split; at least one.
+    async fn ready_tasks(&self, name: &str) -> Result<Vec<TaskRow>> {
+        let all = self.store.tasks_of_split(name).await?;
+        let (ready, unusable): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .partition(|row| row.state == TaskState::Ready);
+        match unusable.first() {
+            Some(first) if ready.is_empty() => Err(none_ready(name, unusable.len(), first)),
+            _ => Ok(ready),
+        }
     }
 
     pub async fn task(&self, id: &TaskId) -> Result<TaskDetail> {
@@ -234,4 +255,17 @@ fn line(row: &TaskRow) -> TaskLine {
         target_sha: row.target_sha.clone(),
         extra,
     }
+}
+
+fn none_ready(split: &str, tasks: usize, first: &TaskRow) -> Error {
+    let reason: &str = match &first.state {
+        TaskState::Unusable { reason } => reason,
+        TaskState::Ready => "",
+    };
+    Error::Conflict(format!(
+        "none of the {tasks} tasks of split `{split}` is ready; {} is not, because: {reason}; \
+         `swe-ci dataset list {split}` shows the reason of each, and `swe-ci dataset import` with \
+         code and images makes tasks ready",
+        first.id
+    ))
 }

@@ -1,6 +1,7 @@
 //! The worker: carries out everything that is queued on a data folder.
 
 use std::convert::Infallible;
+use std::fs::File;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -35,24 +36,50 @@ const LEASE_RENEWAL: Duration = Duration::from_secs(10);
 pub(crate) const CURATIONS: &str = "curations";
 const PREFLIGHTS: &str = "preflights";
 
+/// The right to work on a data folder. One process has it at a time, until this
+/// is dropped.
+#[derive(Debug)]
+pub struct WorkLock {
+    _file: File,
+}
+
 impl Engine {
-    /// Removes the remains of a killed process, then runs queued evolutions until
-    /// `shutdown`, or until there are none if the configuration says so; leaves
-    /// steps in flight resumable. For the operator.
+    /// Takes the right to work on the data folder. A process that shall work
+    /// takes it before it changes or shows anything. For the operator.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when another process works on this data folder, or the
-    /// database has another schema.
-    pub async fn work(&self, shutdown: CancellationToken) -> Result<()> {
+    /// [`Error::Conflict`] when another process works on this data folder.
+    pub fn lock_for_work(&self) -> Result<WorkLock> {
         self.require(AccountRole::Admin)?;
         let data = &self.config.data;
         let lock = files::lock(&data.join("worker.lock"))?;
-        let _lock = lock.ok_or_else(|| {
+        let file = lock.ok_or_else(|| {
             Error::Conflict(format!(
                 "another swe-ci process works on the data folder {}; stop it, or set SWE_CI_DATA to another folder",
                 data.display()
             ))
         })?;
+        Ok(WorkLock { _file: file })
+    }
+
+    /// Takes the lock, and works as [`Engine::work_under`] does.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when another process works on this data folder, or the
+    /// database has another schema.
+    pub async fn work(&self, shutdown: CancellationToken) -> Result<()> {
+        let lock = self.lock_for_work()?;
+        self.work_under(&lock, shutdown).await
+    }
+
+    /// Removes the remains of a killed process, then runs queued evolutions until
+    /// `shutdown`, or until there are none if the configuration says so; leaves
+    /// steps in flight resumable. For the operator.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when the database has another schema.
+    pub async fn work_under(&self, _lock: &WorkLock, shutdown: CancellationToken) -> Result<()> {
+        self.require(AccountRole::Admin)?;
         self.remove_remains().await?;
         // Begins with the id of the data folder, by which a successor finds it.
         let id = format!("{}/{}", self.instance, uuid::Uuid::now_v7().simple());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
-use swe_ci_base::error::{Error, Result};
+use swe_ci_base::error::Result;
 use swe_ci_views::view::EvolutionView;
 use tempfile::NamedTempFile;
 use zip::ZipWriter;
@@ -32,14 +32,12 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// Begins the log of a run in this folder, which is created when absent.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if it is there and must not be replaced.
-    pub fn begin(facts: &RunFacts, folder: &Path, replace: bool) -> Result<Self> {
+    /// Begins the log of a run in this folder, which is created when absent; none
+    /// if it is there and must not be replaced.
+    pub fn begin(facts: &RunFacts, folder: &Path, replace: bool) -> Result<Option<Self>> {
         let path = folder.join(facts.file_name());
         if !replace && path.exists() {
-            return Err(exists(&path));
+            return Ok(None);
         }
         let unwritable = || format!("cannot write in the folder {}", folder.display());
         std::fs::create_dir_all(folder).with_context(unwritable)?;
@@ -64,7 +62,7 @@ impl LogFile {
             plan: &log.plan,
         };
         add(&mut log.zip, "_journal/start.json", &start)?;
-        Ok(log)
+        Ok(Some(log))
     }
 
     /// Adds an evolution.
@@ -81,11 +79,9 @@ impl LogFile {
         Ok(())
     }
 
-    /// Writes the rest, and puts the file in its place.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if another process put one there meanwhile.
-    pub fn finish(mut self, facts: &RunFacts) -> Result<PathBuf> {
+    /// Writes the rest, and puts the file in its place; `false` if another process
+    /// put one there meanwhile, which is kept.
+    pub fn finish(mut self, facts: &RunFacts) -> Result<bool> {
         add(&mut self.zip, "summaries.json", &self.summaries)?;
         let header = Header {
             version: VERSION,
@@ -106,18 +102,11 @@ impl LogFile {
             false => file.persist_noclobber(&self.path),
         };
         match put {
-            Ok(_) => Ok(self.path),
-            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Err(exists(&self.path)),
+            Ok(_) => Ok(true),
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(anyhow::Error::new(error.error).context(unwritable()).into()),
         }
     }
-}
-
-fn exists(path: &Path) -> Error {
-    Error::Conflict(format!(
-        "{} is there already; replace it (`--replace`), or choose another folder",
-        path.display()
-    ))
 }
 
 /// Adds a file, without times: the same run gives the same bytes.

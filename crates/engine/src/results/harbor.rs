@@ -7,7 +7,9 @@ use std::fs::FileType;
 
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::report::{Outcome, Report, TestResult};
-use swe_ci_core::results::harbor::{Trial, TrialOf, VerifierReport, trial, verifier_report};
+use swe_ci_core::results::harbor::{
+    Trial, TrialOf, VerifierReport, is_of_job, trial, verifier_report,
+};
 use swe_ci_core::results::{Record, Recorded};
 use swe_ci_core::usage::Usage;
 use swe_ci_dataset::TaskLine;
@@ -16,27 +18,76 @@ use swe_ci_store::Suite;
 use super::folder::{Folder, Unread, holds_files};
 use super::reference::PerTest;
 use super::{Evolution, Found};
+use crate::as_u32;
 
 const MAX_BYTES: u64 = 64 << 20;
 const MAX_REPORT_BYTES: u64 = 256 << 20;
 
-/// Names of the trials' folders by task; folders of other tasks under their own
-/// names.
+/// A job, before the results of its trials are read.
+#[derive(Debug, Default)]
+pub struct Job {
+    /// Names of the trials' folders by task; folders of other tasks under their
+    /// own names.
+    pub trials: BTreeMap<String, Vec<String>>,
+    pub length: JobLength,
+}
+
+/// How many iterations the trials of a job have: all evolutions of an export
+/// have the same number, and a step has one.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct JobLength {
+    /// Of the trials that ran to their end.
+    whole: Option<u32>,
+}
+
+impl JobLength {
+    fn add(&mut self, trial: &Trial) {
+        let iterations = match trial.task {
+            TrialOf::Step(_) => 1,
+            TrialOf::Evolution(_) if trial.exception.is_none() => as_u32(trial.steps.len()),
+            TrialOf::Evolution(_) | TrialOf::Foreign(_) => 0,
+        };
+        if iterations > 0 {
+            self.whole = self.whole.max(Some(iterations));
+        }
+    }
+
+    /// N: the wanted one, which may leave later iterations out, else that of the
+    /// job.
+    ///
+    /// # Errors
+    /// Why there is no such N.
+    pub fn max_iterations(self, wanted: Option<u32>) -> Result<u32, String> {
+        match (wanted, self.whole) {
+            (None, Some(iterations)) => Ok(iterations),
+            (None, None) => Err(
+                "no trial of this job ran to its end, which would tell how many iterations an \
+                 evolution has; name their number with --max-iterations"
+                    .into(),
+            ),
+            (Some(wanted), Some(iterations)) if wanted > iterations => Err(format!(
+                "max_iterations: {wanted} is more than this job has; its trials have {iterations}, \
+                 which holds when the option is absent"
+            )),
+            (Some(wanted), _) => Ok(wanted),
+        }
+    }
+}
+
+/// Looks at every trial of a job.
 ///
 /// # Errors
 /// Why the folder is no job of one agent.
-pub fn by_task(
-    folder: &Folder,
-    names: Vec<(String, FileType)>,
-) -> Result<BTreeMap<String, Vec<String>>, String> {
+pub fn job(folder: &Folder, names: Vec<(String, FileType)>) -> Result<Job, String> {
     let mut folder = folder.unread();
     let mut agents = BTreeSet::new();
-    let mut trials: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut job = Job::default();
     for (name, kind) in names {
         if !holds_files(kind) || !folder.has_file(&result_of(&name)).unwrap_or(true) {
             continue;
         }
         let trial = read_trial(&mut folder, &name)?;
+        job.length.add(&trial);
         let task = match trial.task {
             TrialOf::Step(task) | TrialOf::Evolution(task) => {
                 agents.insert(trial.agent);
@@ -44,7 +95,7 @@ pub fn by_task(
             }
             TrialOf::Foreign(_) => name.clone(),
         };
-        trials.entry(task).or_default().push(name);
+        job.trials.entry(task).or_default().push(name);
     }
     if agents.len() > 1 {
         let agents: Vec<String> = agents.into_iter().collect();
@@ -54,7 +105,7 @@ pub fn by_task(
             agents.join(", ")
         ));
     }
-    Ok(trials)
+    Ok(job)
 }
 
 /// The trials of a task as its samples, by the names of their folders.
@@ -94,7 +145,12 @@ fn read_trial(folder: &mut Folder, name: &str) -> Result<Trial, String> {
     let path = result_of(name);
     let bytes = folder.read(&path, MAX_BYTES);
     let bytes = bytes.map_err(|unread| unread.why(|| format!("{path} has gone")))?;
-    trial(&bytes).map_err(|bad| format!("{path}, {bad}"))
+    trial(&bytes).map_err(|bad| match is_of_job(&bytes) {
+        true => format!(
+            "{path} is of a whole job: this is a folder of jobs; name one job, such as its `{name}`"
+        ),
+        false => format!("{path}, {bad}"),
+    })
 }
 
 /// One trial; the error is the reason why there is no evolution.

@@ -38,8 +38,9 @@ pub struct ImportRequest {
     pub mode: Mode,
     /// The program that ran the agents; the layout's own when absent.
     pub harness: Option<String>,
-    /// N, 1 to 1,000; later iterations are ignored.
-    pub max_iterations: u32,
+    /// N, 1 to 1,000; later iterations are ignored. When absent that of a job of
+    /// Harbor, else the paper's.
+    pub max_iterations: Option<u32>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -74,12 +75,13 @@ impl Engine {
         request: &ImportRequest,
     ) -> Result<ImportedResults> {
         self.require(AccountRole::Admin)?;
-        let config = config(request)?;
+        let mut config = config(request)?;
         let (layout, root) = (request.layout, folder.to_path_buf());
         let metadata = request.metadata.clone();
         let experiment =
             blocking(move || Ok(read(layout, &root, &metadata, Detail::Tests))).await??;
         refuse_bad(&experiment, folder)?;
+        config.plan.max_iterations = experiment.max_iterations(request.max_iterations)?;
         let (mut run, skipped) = run(&experiment, config, layout)?;
         let trajectories = Trajectories::store(&self.artifacts, folder, &experiment, &run).await?;
         trajectories.name_in(&mut run, &experiment);
@@ -100,7 +102,8 @@ impl Engine {
     }
 }
 
-/// The run's configuration, validated; the number of samples is not known yet.
+/// The run's configuration, validated; the numbers of samples and of iterations
+/// are not known yet.
 fn config(request: &ImportRequest) -> Result<RunConfig> {
     let stem = request.metadata.file_stem().unwrap_or_default();
     let split = request.split.clone();
@@ -119,7 +122,9 @@ fn config(request: &ImportRequest) -> Result<RunConfig> {
         tasks: Vec::new(),
         samples: 1,
         plan: Plan {
-            max_iterations: request.max_iterations,
+            max_iterations: request
+                .max_iterations
+                .unwrap_or(Plan::default().max_iterations),
             ..Plan::default()
         },
         limits: Limits::default(),

@@ -21,12 +21,14 @@ use std::path::Path;
 
 use serde::Serialize;
 use swe_ci_core::results::{Layout, Record};
+use swe_ci_core::step::Plan;
 use swe_ci_core::task::TaskId;
 
 pub use import::{ImportRequest, ImportedResults};
 pub use score::{ScoreRequest, Scored, score};
 
 use folder::{Folder, Unread, holds_files};
+use harbor::JobLength;
 use reference::PerTest;
 use swe_ci_base::blocking::side_by_side;
 use swe_ci_base::digest::sha256_hex;
@@ -51,6 +53,21 @@ struct Experiment {
     ignored: Vec<String>,
     /// Over everything that was read.
     digest: String,
+    /// Of a job of Harbor, whose trials tell how many iterations they have.
+    length: Option<JobLength>,
+}
+
+impl Experiment {
+    /// N: the wanted one, else that of the trials, else the paper's.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the trials have no such N.
+    fn max_iterations(&self, wanted: Option<u32>) -> Result<u32> {
+        match self.length {
+            Some(length) => length.max_iterations(wanted).map_err(Error::Invalid),
+            None => Ok(wanted.unwrap_or(Plan::default().max_iterations)),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -94,11 +111,12 @@ fn read(layout: Layout, root: &Path, metadata: &Path, detail: Detail) -> Result<
     let lines = swe_ci_dataset::read_metadata(metadata).map_err(|e| invalid(&e))?;
     let folder = Folder::open(root).map_err(|e| invalid(&e))?;
     let name = folder.name().map_err(|e| invalid(&e))?;
-    let mut folders = match folder.list("") {
+    let (mut folders, length) = match folder.list("") {
         Ok(names) if layout == Layout::Harbor => {
-            harbor::by_task(&folder, names).map_err(Error::Invalid)?
+            let job = harbor::job(&folder, names).map_err(Error::Invalid)?;
+            (job.trials, Some(job.length))
         }
-        Ok(names) => by_task(layout, names),
+        Ok(names) => (by_task(layout, names), None),
         Err(Unread::Refused(why)) => return Err(Error::Invalid(why)),
         Err(Unread::Missing) => return Err(Error::not_found("folder", root.display())),
     };
@@ -125,6 +143,7 @@ fn read(layout: Layout, root: &Path, metadata: &Path, detail: Detail) -> Result<
         tasks,
         ignored: ignored.into_iter().collect(),
         digest: format!("sha256:{}", sha256_hex(digests.concat().as_bytes())),
+        length,
     })
 }
 

@@ -141,14 +141,21 @@ fn next(
         return Ok(report);
     }
     Err(format!(
-        "{path} counts {counted} passing tests, iteration.jsonl {passed}"
+        "{} counts {counted} passing tests, iteration.jsonl {passed}",
+        in_task(&path)
     ))
 }
 
 fn report(folder: &mut Folder, path: &str) -> Result<Report, String> {
     let bytes = folder.read(path, MAX_REPORT_BYTES);
-    let bytes = bytes.map_err(|unread| unread.why(|| format!("{path} is missing")))?;
-    Report::parse(&bytes).map_err(|error| format!("{path}: {error}"))
+    let bytes = bytes.map_err(|unread| unread.why(|| format!("{} is missing", in_task(path))))?;
+    Report::parse(&bytes).map_err(|error| format!("{}: {error}", in_task(path)))
+}
+
+/// A path without the task's folder: tasks with the same problem share its text,
+/// and so its note.
+fn in_task(path: &str) -> &str {
+    path.split_once('/').map_or(path, |(_, within)| within)
 }
 
 #[cfg(test)]

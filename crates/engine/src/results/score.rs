@@ -18,8 +18,8 @@ use crate::{METRIC_VERSION, as_u32};
 pub struct ScoreRequest {
     pub layout: Layout,
     /// N, 1 to 1,000: shorter evolutions are padded to it, later iterations are
-    /// ignored.
-    pub max_iterations: u32,
+    /// ignored. When absent that of a job of Harbor, else the paper's.
+    pub max_iterations: Option<u32>,
     pub gamma: Gamma,
     pub convention: Convention,
 }
@@ -37,6 +37,15 @@ pub struct Scored {
     pub notes: Vec<String>,
 }
 
+/// How evolutions are scored.
+#[derive(Debug, Clone, Copy)]
+struct Rules {
+    /// N.
+    max_iterations: u32,
+    gamma: Gamma,
+    convention: Convention,
+}
+
 /// The number of a sample that is scored, from 1, and the sample.
 type Counted = (u32, Measured);
 
@@ -47,10 +56,11 @@ type Counted = (u32, Measured);
 /// folder is invalid. A task that cannot be scored is no error: it is skipped,
 /// with the reason.
 pub fn score(folder: &Path, metadata: &Path, request: &ScoreRequest) -> Result<Scored> {
-    if !(1..=MAX_ITERATIONS).contains(&request.max_iterations) {
+    if let Some(wanted) = request.max_iterations
+        && !(1..=MAX_ITERATIONS).contains(&wanted)
+    {
         return Err(Error::Invalid(format!(
-            "max_iterations: {} is not between 1 and {MAX_ITERATIONS}",
-            request.max_iterations
+            "max_iterations: {wanted} is not between 1 and {MAX_ITERATIONS}"
         )));
     }
     let detail = match request.convention {
@@ -58,6 +68,12 @@ pub fn score(folder: &Path, metadata: &Path, request: &ScoreRequest) -> Result<S
         Convention::Reference => Detail::Counts,
     };
     let mut experiment = read(request.layout, folder, metadata, detail)?;
+    let max_iterations = experiment.max_iterations(request.max_iterations)?;
+    let rules = Rules {
+        max_iterations,
+        gamma: request.gamma,
+        convention: request.convention,
+    };
     // In the leaderboard's order, so that sums agree to the last digit.
     let by_id = |a: &TaskResults, b: &TaskResults| a.line.task_id.cmp(&b.line.task_id);
     experiment.tasks.sort_by(by_id);
@@ -65,10 +81,10 @@ pub fn score(folder: &Path, metadata: &Path, request: &ScoreRequest) -> Result<S
     let counted: Vec<(&TaskResults, Vec<Counted>)> = experiment
         .tasks
         .iter()
-        .map(|task| (task, count(task, request, &mut skipped, &mut notes)))
+        .map(|task| (task, count(task, rules, &mut skipped, &mut notes)))
         .filter(|(_, samples)| !samples.is_empty())
         .collect();
-    let scores = scores(&experiment, &counted, request);
+    let scores = scores(&experiment, &counted, rules);
     Ok(Scored {
         scores,
         skipped,
@@ -80,17 +96,17 @@ pub fn score(folder: &Path, metadata: &Path, request: &ScoreRequest) -> Result<S
 /// The samples of a task that can be scored; notes about the others.
 fn count(
     task: &TaskResults,
-    request: &ScoreRequest,
+    rules: Rules,
     skipped: &mut Vec<Skipped>,
     notes: &mut Vec<String>,
 ) -> Vec<Counted> {
     let mut counted = Vec::new();
     for (sample, found) in (1..).zip(&task.samples) {
         let task_id = task.line.task_id.clone();
-        match countable(found, request.convention) {
+        match countable(found, rules.convention) {
             Ok(evolution) => {
-                notes.extend(evolution.notes_up_to(&task_id, request.max_iterations));
-                counted.push((sample, evolution.measured(request.max_iterations)));
+                notes.extend(evolution.notes_up_to(&task_id, rules.max_iterations));
+                counted.push((sample, evolution.measured(rules.max_iterations)));
             }
             Err(reason) => skipped.push(Skipped { task_id, reason }),
         }
@@ -113,10 +129,10 @@ fn countable(found: &Found, convention: Convention) -> std::result::Result<&Evol
 fn scores(
     experiment: &Experiment,
     counted: &[(&TaskResults, Vec<Counted>)],
-    request: &ScoreRequest,
+    rules: Rules,
 ) -> Scores {
-    let entry = entry(experiment, counted, request.max_iterations);
-    let mut scores = entry.all_scores(request.gamma, request.convention);
+    let entry = entry(experiment, counted, rules.max_iterations);
+    let mut scores = entry.all_scores(rules.gamma, rules.convention);
     scores.recovery = recovery(counted);
     scores
 }

@@ -138,9 +138,7 @@ impl Layers {
             }
             None => None,
         };
-        let digest = pulled.with_context(|| {
-            format!("the base image {name} is not there; `make setup` fetches or makes it")
-        })?;
+        let digest = pulled.with_context(|| images::no_base_image(name))?;
         self.images.tag(&digest, name).await?;
         Ok(digest)
     }

@@ -63,8 +63,27 @@ pub struct ImageBuild<'a> {
     pub apart: bool,
 }
 
+/// The public image that serves as a base image under another name.
+const PUBLIC_BASE: &str = "python:3.11-slim";
 /// Why an image of an untrusted build exists: its label.
 const CANDIDATE: &str = "candidate";
+
+/// Says that a base image is missing, and how to get it.
+pub fn no_base_image(name: &str) -> String {
+    let advice = base_image_advice(name);
+    format!("the base image {name} is not there; next: {advice}")
+}
+
+/// How to get a missing base image. Who installed a package has no Makefile, and
+/// an image with a name of ours is in no registry.
+pub fn base_image_advice(name: &str) -> String {
+    match name.starts_with("swe-ci/") {
+        true => format!(
+            "`docker pull {PUBLIC_BASE}`, then `docker tag {PUBLIC_BASE} {name}`, or, from source, `make setup`"
+        ),
+        false => format!("`docker pull {name}`"),
+    }
+}
 
 #[derive(Debug, Clone)]
 pub struct Images {
@@ -216,10 +235,8 @@ impl Images {
         let (env, _) = network.split();
         let env: HashMap<&str, &str> = env.into_iter().collect();
         // A name could be given to another image while this one is built.
-        let base = self.digest(spec.from).await?.with_context(|| {
-            let name = spec.from;
-            format!("the base image {name} is not there; `make setup` fetches or makes it")
-        })?;
+        let base = self.digest(spec.from).await?;
+        let base = base.with_context(|| no_base_image(spec.from))?;
         // The first line, so that the layers of a build that fails have it too.
         let label = format!("LABEL {}", self.candidate_labels().join(" "));
         let mut lines = spec.lines.to_vec();
@@ -447,6 +464,20 @@ mod tests {
             &BuildNetwork::default(),
         );
         assert_eq!(plain.file("Dockerfile").unwrap(), b"FROM base\nRUN a\n");
+    }
+
+    #[test]
+    fn a_missing_base_image_comes_with_the_commands_that_bring_it() {
+        let check = |name: &str, expect: &str| {
+            let expect = format!("the base image {name} is not there; next: {expect}");
+            assert_eq!(no_base_image(name), expect);
+        };
+        check(
+            "swe-ci/base:py311",
+            "`docker pull python:3.11-slim`, then `docker tag python:3.11-slim swe-ci/base:py311`, \
+             or, from source, `make setup`",
+        );
+        check("python:3.12-slim", "`docker pull python:3.12-slim`");
     }
 
     #[test]

@@ -69,6 +69,17 @@ async fn a_check_tells_what_an_upgrade_would_change() {
         assert!(!newer.can_open());
         assert_eq!((newer.unknown.len(), &*newer.unknown[0].name), (1, "later"));
         assert_eq!(newer.found, Some(LATEST + 1));
+        let opened = Store::open(&url).await;
+        let Err(Error::Conflict(why)) = opened else {
+            panic!("{opened:?}");
+        };
+        for part in [
+            &*format!("has schema {}", LATEST + 1),
+            "it is the older one",
+            "install the program that has migrated the database",
+        ] {
+            assert!(why.contains(part), "{why}");
+        }
 
         let half = change("UPDATE _sqlx_migrations SET success = false WHERE version = 3").await;
         let broken: Vec<i64> = half.broken.iter().map(|step| step.version).collect();

@@ -159,6 +159,55 @@ fn an_evolution_has_an_iteration_per_step() {
     assert!(evolution.notes[0].contains("iteration-0002"));
 }
 
+/// The trials of a job tell N, and an option can only leave iterations out.
+#[test]
+fn the_number_of_iterations_is_that_of_the_job() {
+    let check =
+        |task: &str, steps: &[&str], cut: bool, wanted: Option<u32>, expect: Result<u32, &str>| {
+            let lab = Lab::new(&["a"]);
+            let mut trial = result(task, steps);
+            if cut {
+                trial["exception_info"] = json!({"exception_type": "AgentTimeoutError"});
+            }
+            write(&lab, "a__x/result.json", &trial);
+            let (root, metadata) = (lab.experiment(), lab.metadata());
+            let job = read(Layout::Harbor, &root, &metadata, Detail::Tests).unwrap();
+            match (job.max_iterations(wanted), expect) {
+                (Ok(found), Ok(expect)) => assert_eq!(found, expect),
+                (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
+                (found, expect) => panic!("{found:?}, and not {expect:?}"),
+            }
+        };
+    let steps = ["iteration-0001", "iteration-0002", "iteration-0003"];
+    check(STEP, &[], false, None, Ok(1));
+    check(
+        STEP,
+        &[],
+        false,
+        Some(20),
+        Err("20 is more than this job has"),
+    );
+    check(EVOLUTION, &steps, false, None, Ok(3));
+    check(EVOLUTION, &steps, false, Some(2), Ok(2));
+    check(EVOLUTION, &steps, false, Some(4), Err("its trials have 3"));
+    check(EVOLUTION, &steps, true, None, Err("--max-iterations"));
+    check(EVOLUTION, &steps, true, Some(5), Ok(5));
+}
+
+#[test]
+fn a_folder_of_jobs_is_no_job() {
+    let lab = Lab::new(&["a"]);
+    let job = json!({"id": "1", "n_total_trials": 1, "stats": {"n_trials": 1}});
+    write(&lab, "evolution-nop/result.json", &job);
+    let (root, metadata) = (lab.experiment(), lab.metadata());
+    let error = read(Layout::Harbor, &root, &metadata, Detail::Tests).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("this is a folder of jobs; name one job"),
+        "{error}"
+    );
+}
+
 #[test]
 fn broken_files_are_refused_with_file_and_field() {
     let check = |change: &dyn Fn(&mut Value, &mut Value), expect: &str| {
@@ -264,7 +313,8 @@ async fn the_conversations_of_trials_are_those_of_the_imported_run() {
     let path = "a__x/agent/trajectory.json";
     write(&lab, path, &trajectory("I look."));
     let engine = engine(&lab).await;
-    let request = request(&lab, Layout::Harbor);
+    let mut request = request(&lab, Layout::Harbor);
+    request.max_iterations = None;
     let import = async || {
         engine
             .import_results(&lab.experiment(), &request)

@@ -31,7 +31,7 @@ pub fn request(lab: &Lab, layout: Layout) -> ImportRequest {
         release_date: Some("2026-01-31".into()),
         mode: Mode::default(),
         harness: None,
-        max_iterations: 4,
+        max_iterations: Some(4),
     }
 }
 
@@ -79,6 +79,26 @@ async fn the_same_again_changes_nothing_and_more_replaces() {
     let other = engine.import_results(&lab.experiment(), &other).await;
     assert_eq!(other.unwrap().change, Change::New);
     assert_eq!(runs(&engine).await, 2);
+}
+
+/// Tasks whose reports have the same defect share a note, with their number.
+#[tokio::test]
+async fn equal_reasons_for_counts_are_one_note() {
+    let tasks = ["a", "b", "c", "d", "e"];
+    let lab = Lab::new(&tasks);
+    for task in tasks {
+        lab.iterations(task, (1, 1, &[Some(2)]));
+        lab.report(&format!("{task}/2026-09-19-10-00-05"), "p-");
+        lab.report(&format!("{task}/2026-09-19-10-00-15"), "pp");
+    }
+    let engine = engine(&lab).await;
+    let imported = import(&engine, &lab).await.unwrap();
+    assert_eq!(
+        imported.notes,
+        [
+            "the run is known by counts alone: target/test_report.json is missing (a, b, c and 2 more)"
+        ]
+    );
 }
 
 #[tokio::test]

@@ -90,7 +90,7 @@ impl Lab {
     pub fn score_as(&self, layout: Layout, max_iterations: u32, convention: Convention) -> Scored {
         let request = ScoreRequest {
             layout,
-            max_iterations,
+            max_iterations: Some(max_iterations),
             gamma: Gamma::ONE,
             convention,
         };

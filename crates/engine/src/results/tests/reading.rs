@@ -201,11 +201,11 @@ fn reports_that_do_not_fit_leave_counts_with_the_reason() {
     );
     check(
         &|lab| remove(lab, "a/target/test_report.json"),
-        "a/target/test_report.json is missing",
+        "target/test_report.json is missing",
     );
     check(
         &|lab| lab.report(second, "pppff"),
-        "a/2026-09-19-10-01-10/test_report.json counts 3 passing tests, iteration.jsonl 4",
+        "2026-09-19-10-01-10/test_report.json counts 3 passing tests, iteration.jsonl 4",
     );
     check(
         &|lab| lab.report("a/target", "ppppf"),
@@ -213,7 +213,7 @@ fn reports_that_do_not_fit_leave_counts_with_the_reason() {
     );
     check(
         &|lab| lab.write(&format!("{second}/test_report.json"), "{"),
-        "a/2026-09-19-10-01-10/test_report.json: the test report is not JSON",
+        "2026-09-19-10-01-10/test_report.json: the test report is not JSON",
     );
     check(
         &|lab| lab.write(&format!("{second}/test_report.json"), ""),
