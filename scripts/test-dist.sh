@@ -131,7 +131,8 @@ test_wheel() {
     python3 -m venv "$work/venv"
     "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index "$(one "swe_ci-*$processor.whl")"
     "$work/venv/bin/swe-ci" score --help >/dev/null
-    "$work/venv/bin/python" -c 'import swe_ci, swe_ci.leaderboard; swe_ci.Client("http://localhost")'
+    "$work/venv/bin/python" -m swe_ci score --help >/dev/null
+    "$work/venv/bin/python" -c 'import swe_ci, swe_ci.leaderboard, swe_ci.schema; swe_ci.Client("http://localhost")'
     try_serve "$work/venv/bin/swe-ci"
     "$work/venv/bin/python" -m pip uninstall --quiet --yes swe-ci
     [[ ! -e $work/venv/bin/swe-ci ]] || die test "the wheel leaves its program behind"

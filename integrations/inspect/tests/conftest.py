@@ -32,6 +32,7 @@ class World:
     """What the stand-in was asked, and its one run."""
 
     def __init__(self) -> None:
+        self.ready = TASKS
         self.submitted: list[dict[str, Any]] = []
         self.tokens: set[str | None] = set()
         self.looks = 0
@@ -41,8 +42,9 @@ class World:
     def answer(self, method: str, path: str, query: dict[str, list[str]], body: Any) -> Any:
         if path == "/api/v1/tasks":
             after = int(query.get("after", ["0"])[0])
-            following = str(after + 2) if after + 2 < len(TASKS) else None
-            return {"items": [task(name) for name in TASKS[after : after + 2]], "next": following}
+            following = str(after + 2) if after + 2 < len(self.ready) else None
+            page = self.ready[after : after + 2]
+            return {"items": [task(name) for name in page], "next": following}
         if path == "/api/v1/runs" and method == "POST":
             self.submitted.append(body)
             return {"run_id": "r1"}
@@ -120,7 +122,9 @@ def world() -> World:
 
 
 @pytest.fixture
-def address(world: World) -> Iterator[str]:
+def address(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setenv("SWE_CI_TOKEN", "sweci_test")
+
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self._answer()

@@ -1,6 +1,8 @@
 """The task against a stand-in for the server."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -166,6 +168,41 @@ def test_wrong_parameters(address: str, given: dict[str, Any], words: str) -> No
         swe_ci(server=address, **given)
 
 
-def test_a_server_that_is_away() -> None:
+def test_a_split_without_ready_tasks(address: str, world: World) -> None:
+    world.ready = []
+    with pytest.raises(ValueError, match=r"no task of demo can run; .*/tasks\?split=demo says why"):
+        swe_ci(server=address, config="human")
+
+
+def test_no_run_starts_without_a_token(
+    address: str, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SWE_CI_TOKEN")
+    with pytest.raises(Exception, match="set SWE_CI_TOKEN to an API token"):
+        swe_ci(server=address, config="human")
+    assert not world.tokens
+    # Everyone may follow a public run.
+    swe_ci(server=address, run="r1")
+    assert world.tokens == {None}
+
+
+@pytest.mark.parametrize("server", ["", "http://127.0.0.1:9"])
+def test_refusals_come_without_a_traceback(server: str, address: str, tmp_path: Path) -> None:
+    program = [sys.executable, "-m", "inspect_ai", "eval", "swe_ci_inspect/swe_ci"]
+    parameters = ["-T", f"server={server or address}", "-T", "config=human", "-T", "tasks=delta-4"]
+    done = subprocess.run(
+        [*program, "--model", "none", "--log-dir", str(tmp_path), *parameters],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == 1, said
+    assert ("does not answer" if server else "has no task delta-4") in said
+    assert "Traceback" not in said
+
+
+def test_a_server_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWE_CI_TOKEN", "sweci_test")
     with pytest.raises(ServerError, match=r"http://127\.0\.0\.1:9 does not answer"):
         swe_ci(server="http://127.0.0.1:9", config="human")

@@ -1,8 +1,11 @@
 """The server that scripts/test-client.sh starts, and a stand-in for the hub."""
 
+import json
 import os
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +14,8 @@ import stand_in_hub
 import swe_ci
 
 SPLIT = "demo"
+COUNTS = "counts"
+"""The split of `bare_address`."""
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +26,41 @@ def address() -> str:
 @pytest.fixture(scope="session")
 def client(address: str) -> swe_ci.Client:
     return swe_ci.Client(address)
+
+
+@pytest.fixture(scope="session")
+def bare_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Another server, without code style: its one run is known by counts alone."""
+    folder = tmp_path_factory.mktemp("bare")
+    turn = folder / "run" / "lib-1#1" / "turn_1"
+    turn.mkdir(parents=True)
+    turn.with_name("meta.json").write_text(json.dumps({"base_passed": 2, "target_passed": 4}))
+    (turn / "conclusion.json").write_text(
+        json.dumps({"num_passed": 3, "is_collapsed": False, "is_solved": False})
+    )
+    metadata = folder / f"{COUNTS}.csv"
+    metadata.write_text(f"task_id,current_sha,target_sha,test_gap\nlib-1,{'a' * 40},{'b' * 40},2\n")
+    program, data = os.environ["SWE_CI_TEST_PROGRAM"], ["--data", str(folder / "data")]
+    results = ["--from", "otter", str(folder / "run"), "--metadata", str(metadata)]
+    subprocess.run([program, "import-results", *results, "--model", "counted", *data], check=True)
+    log = folder / "log"
+    with log.open("w") as stderr:
+        server = subprocess.Popen(
+            [program, "serve", "--listen", "127.0.0.1:0", "--workers", "0", *data],
+            env={**os.environ, "SWE_CI_CODE_STYLE": "no"},
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+        )
+    try:
+        for _ in range(120):
+            if found := re.search(r"serving at (http://\S+)", log.read_text()):
+                break
+            time.sleep(0.5)
+        assert found, log.read_text()
+        yield found[1]
+    finally:
+        server.terminate()
+        server.wait()
 
 
 class HubAtHand:

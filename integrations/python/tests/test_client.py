@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import swe_ci
 import swe_ci.client
-from conftest import SPLIT
+from conftest import COUNTS, SPLIT
 
 
 def test_a_line_gives_the_leaderboard(client: swe_ci.Client) -> None:
@@ -20,12 +20,36 @@ def test_a_line_gives_the_leaderboard(client: swe_ci.Client) -> None:
     assert rows.to_arrow().num_rows == len(frame)
 
 
+def test_columns_do_not_depend_on_the_rows(client: swe_ci.Client, bare_address: str) -> None:
+    bare = swe_ci.Client(bare_address)
+    empty = bare.leaderboard(split=COUNTS)
+    without_intervals = bare.leaderboard(split=COUNTS, convention="reference")
+    assert (len(empty), len(without_intervals)) == (0, 1)
+    known = set(client.leaderboard(split=SPLIT).columns())
+    for table in (empty, without_intervals):
+        assert known <= set(table.columns()) and "intervals" not in table.columns()
+        frame = table.to_pandas()
+        assert list(frame.columns) == table.columns() == table.to_arrow().column_names
+        assert len(frame["evoscore"]) == len(frame["intervals.evoscore.low"]) == len(table)
+    assert without_intervals.to_pandas()["intervals.evoscore.low"].isna().all()
+    lists = [client.runs(text="of nobody"), client.tasks(q="of nobody")]
+    assert [len(rows) for rows in lists] == [0, 0]
+    assert {"run_id", "config.model"} <= set(lists[0].to_pandas())
+    assert {"task_id", "gap", "state"} <= set(lists[1].to_pandas())
+    figure = bare.figure("style-wins", split=COUNTS)
+    assert (len(figure), "model" in figure.to_pandas()) == (0, True)
+    assert {"mi_win_rate", "pylint_win_rate"} <= set(figure.columns())
+
+
 def test_lists_come_whole(client: swe_ci.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = list(client.tasks(split=SPLIT))
     assert len(whole) == 4
     monkeypatch.setattr(swe_ci.client, "_PAGE", 1)
     assert list(client.tasks(split=SPLIT)) == whole
     assert list(client.tasks(split=SPLIT, limit=3)) == whole[:3]
+    for limit in (0, -1):
+        with pytest.raises(ValueError, match=f"limit is {limit}: give 1 or more"):
+            client.tasks(split=SPLIT, limit=limit)
 
 
 def test_a_run_and_its_results(client: swe_ci.Client) -> None:
@@ -80,13 +104,37 @@ def test_refusals_are_the_servers_words(client: swe_ci.Client, address: str) -> 
         swe_ci.Client("nowhere")
 
 
+def test_any_operation(client: swe_ci.Client) -> None:
+    (split,) = client.get("splits")
+    assert split["name"] == SPLIT
+    assert client.get("/api/v1/splits") == client.get("/splits") == [split]
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+
+def test_the_standard_library_is_enough() -> None:
+    code = (
+        "import sys; sys.modules['typing_extensions'] = None\n"
+        "import swe_ci.schema, swe_ci.leaderboard; print(swe_ci.__version__)"
+    )
+    done = python(code)
+    assert done.stdout == "0.0.0\n", done.stderr
+
+
+def test_a_wheel_without_the_program_says_so() -> None:
+    done = subprocess.run([sys.executable, "-m", "swe_ci"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "") and "the client alone" in done.stderr
+
+
 def test_a_missing_package_is_named(address: str) -> None:
     code = (
         "import sys; sys.modules['pandas'] = None; import swe_ci\n"
         f"swe_ci.Client({address!r}).splits().to_pandas()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "pip install swe-ci[pandas]" in done.stderr
+    done = python(code)
+    assert 'pip install "swe-ci[pandas]"' in done.stderr
 
 
 def test_a_type_checker_knows_the_api(tmp_path: Path) -> None:

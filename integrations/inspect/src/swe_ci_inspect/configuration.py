@@ -5,6 +5,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from .refusal import WrongParameter
+
 HUMAN = "human"
 """In place of a file: the human baseline, which calls no model."""
 
@@ -22,9 +24,9 @@ def read(config: str) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
         fields = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     except (OSError, ValueError) as error:
-        raise ValueError(f"config: {config} cannot be read: {error}") from error
+        raise WrongParameter(f"config: {config} cannot be read: {error}") from error
     if not isinstance(fields, dict):
-        raise ValueError(f"config: {config} is not a table of fields")
+        raise WrongParameter(f"config: {config} is not a table of fields")
     return fields
 
 

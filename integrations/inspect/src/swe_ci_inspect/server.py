@@ -5,9 +5,12 @@ from typing import Any
 
 import httpx
 
+from .refusal import Refusal
+
 TOKEN_VARIABLE = "SWE_CI_TOKEN"
 """Environment variable with the API token. A parameter would get into logs."""
 
+_NEED = f"set {TOKEN_VARIABLE} to an API token with the scope submitter"
 _SECONDS = 60.0
 _PAGE = 500
 _LATER = (429, 502, 503, 504)
@@ -16,7 +19,7 @@ _LATER = (429, 502, 503, 504)
 Json = dict[str, Any]
 
 
-class ServerError(RuntimeError):
+class ServerError(Refusal, RuntimeError):
     """The server refused a request, or did not answer."""
 
 
@@ -32,6 +35,11 @@ class Server:
 
     def __repr__(self) -> str:
         return self.address
+
+    def need_token(self) -> None:
+        """Refuses to go on without one: only accounts start runs."""
+        if not os.environ.get(TOKEN_VARIABLE):
+            raise Refusal(f"{_NEED}: only accounts start runs")
 
     def tasks(self, split: str) -> list[Json]:
         """The tasks of a split that can run, in its order."""
@@ -112,4 +120,4 @@ def _problem(answer: httpx.Response) -> str:
 def _advice(status: int) -> str:
     if status not in (401, 403):
         return ""
-    return f"; set {TOKEN_VARIABLE} to an API token with the scope submitter"
+    return f"; {_NEED}"

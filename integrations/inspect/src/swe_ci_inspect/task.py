@@ -1,11 +1,14 @@
 """The task: the tasks of a split, a run over them, and its scores."""
 
+from urllib.parse import quote
+
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 
 from . import configuration
 from .evaluation import Evaluation
+from .refusal import WrongParameter
 from .scorer import swe_ci_scorer
 from .selection import register
 from .server import Json, Server
@@ -41,13 +44,21 @@ def swe_ci(
         poll_seconds: Seconds between two looks at the run.
     """
     if (config is None) == (run is None):
-        raise ValueError("give one of config (the run to start) and run (the run to follow)")
+        raise WrongParameter("give one of config (the run to start) and run (the run to follow)")
     at = Server(server)
+    fields = configuration.read(config) if config is not None else None
+    if fields is not None:
+        at.need_token()
     ready = at.tasks(split)
+    if not ready:
+        raise WrongParameter(
+            f"split: no task of {split} can run; {at}/tasks?split={quote(split)} says why. "
+            "Name another split, or have its tasks imported (`swe-ci dataset import`)"
+        )
     evaluation = Evaluation(
         server=at,
         split=split,
-        config=configuration.read(config) if config is not None else None,
+        config=fields,
         run=run,
         all_tasks=[one["task_id"] for one in ready],
         private=private,
@@ -74,7 +85,9 @@ def _chosen(ready: list[Json], tasks: str | list[str] | None, split: str) -> lis
     by_name = {one["task_id"]: one for one in ready}
     unknown = [name for name in names if name not in by_name]
     if unknown:
-        raise ValueError(f"tasks: the split {split} has no task {', '.join(unknown)} that can run")
+        raise WrongParameter(
+            f"tasks: the split {split} has no task {', '.join(unknown)} that can run"
+        )
     return [by_name[name] for name in names]
 
 

@@ -44,11 +44,12 @@ class Connection:
                 f"{self.url}/api/v1/{path} is no JSON: is this a swe-ci server?"
             ) from error
 
-    def csv(self, path: str, query: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Rows of a CSV file: numbers are numbers, and empty fields are None."""
+    def csv(self, path: str, query: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+        """Rows of a CSV file and its header: numbers are numbers, and empty fields are None."""
         text = self.content(path, query, "text/csv").decode()
         rows = csv.DictReader(io.StringIO(text, newline=""))
-        return [{name: _value(name, text) for name, text in row.items()} for row in rows]
+        values = [{name: _value(name, text) for name, text in row.items()} for row in rows]
+        return values, list(rows.fieldnames or ())
 
     def content(self, path: str, query: Mapping[str, Any], accept: str) -> bytes:
         encoded = urllib.parse.urlencode({k: v for k, v in query.items() if v is not None})

@@ -18,7 +18,7 @@ class MissingExtra(SweCiError, ImportError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(
-            f"{package} is not installed; install it with: pip install swe-ci[{extra}]"
+            f'{package} is not installed; install it with: pip install "swe-ci[{extra}]"'
         )
 
 

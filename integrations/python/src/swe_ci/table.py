@@ -16,11 +16,16 @@ DocumentT = TypeVar("DocumentT")
 
 
 class Table(Sequence[RowT], Generic[RowT, DocumentT]):
-    """The rows of an answer, each a dictionary, and in `document` the whole answer."""
+    """The rows of an answer, each a dictionary, and in `document` the whole answer.
 
-    def __init__(self, rows: Iterable[RowT], document: DocumentT) -> None:
+    `columns` are those that the answer can have, whatever its rows have.
+    """
+
+    def __init__(self, rows: Iterable[RowT], document: DocumentT, columns: Iterable[str]) -> None:
         self._rows = list(rows)
         self.document = document
+        self._flat_rows = [_flat(row) for row in self._rows]
+        self._columns = _columns(self._flat_rows, columns)
 
     @overload
     def __getitem__(self, at: int) -> RowT: ...
@@ -36,12 +41,14 @@ class Table(Sequence[RowT], Generic[RowT, DocumentT]):
         return f"<{len(self)} rows: {', '.join(self.columns())}>"
 
     def columns(self) -> list[str]:
-        """The columns of `flat`, in the order of their first appearance."""
-        return list(dict.fromkeys(name for row in self.flat() for name in row))
+        """The columns of the rows, in the order of their first appearance, and then those
+        that no row has a value for."""
+        return list(self._columns)
 
     def flat(self) -> list[dict[str, Any]]:
-        """The rows without objects inside: `intervals.evoscore.low` is a column."""
-        return [_flat(row) for row in self._rows]
+        """The rows without objects inside: `intervals.evoscore.low` is a column. Each row has
+        all columns."""
+        return [{name: row.get(name) for name in self._columns} for row in self._flat_rows]
 
     def to_pandas(self) -> pandas.DataFrame:
         """A data frame with the columns of `flat`."""
@@ -49,7 +56,12 @@ class Table(Sequence[RowT], Generic[RowT, DocumentT]):
             import pandas
         except ImportError as error:
             raise MissingExtra("pandas", "pandas") from error
-        return pandas.DataFrame(self.flat(), columns=self.columns())
+        # Without None, a column of missing numbers is one of numbers.
+        known = [
+            {name: value for name, value in row.items() if value is not None}
+            for row in self._flat_rows
+        ]
+        return pandas.DataFrame(known, columns=self._columns)
 
     def to_arrow(self) -> pyarrow.Table:
         """A table of Arrow with the columns of `flat`."""
@@ -57,8 +69,15 @@ class Table(Sequence[RowT], Generic[RowT, DocumentT]):
             import pyarrow
         except ImportError as error:
             raise MissingExtra("pyarrow", "hub") from error
-        flat = self.flat()
-        return pyarrow.table({name: [row.get(name) for row in flat] for name in self.columns()})
+        return pyarrow.table(
+            {name: [row.get(name) for row in self._flat_rows] for name in self._columns}
+        )
+
+
+def _columns(rows: list[dict[str, Any]], more: Iterable[str]) -> list[str]:
+    names = list(dict.fromkeys([*(name for row in rows for name in row), *more]))
+    # Where an object is null, its fields are the columns.
+    return [name for name in names if not any(other.startswith(f"{name}.") for other in names)]
 
 
 def _flat(row: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
