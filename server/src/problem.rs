@@ -142,6 +142,13 @@ impl Problem {
         Self::new(Kind::FORBIDDEN, detail.into())
     }
 
+    /// The header `Authorization` has something else than a token. What it has may be
+    /// a secret.
+    pub(crate) fn unusable_credentials() -> Self {
+        let detail = "the header `Authorization` has no API token; it must be `Bearer sweci_…`, or absent for a visitor";
+        Self::new(Kind::UNAUTHENTICATED, detail.into())
+    }
+
     /// The operator has closed the site to visitors.
     pub(crate) fn closed() -> Self {
         let detail = "this site is closed to visitors; send an API token";

@@ -91,9 +91,9 @@ pub(super) fn complete(document: &mut OpenApi) {
     }
 }
 
-/// Nobody who sends a token is taken for a visitor.
+/// Nobody who sends credentials is taken for a visitor.
 fn allow_visitors(operation: &mut Operation) -> Vec<SecurityRequirement> {
-    let refused = Response::new("The request has a token, and it is not valid");
+    let refused = Response::new("The request has credentials, and they are no valid token");
     let responses = &mut operation.responses.responses;
     responses.insert("401".to_owned(), refused.into());
     vec![SecurityRequirement::default(), token()]
