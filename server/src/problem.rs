@@ -211,6 +211,7 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let kind = match &error {
             Error::NotFound { .. } => Kind::NOT_FOUND,
+            Error::NoSuchPage(_) => Kind::BAD_PARAMETER,
             Error::Invalid(_) | Error::Rejected(_) => Kind::BAD_REQUEST,
             Error::Unauthenticated(_) => Kind::UNAUTHENTICATED,
             Error::Forbidden(_) => Kind::FORBIDDEN,
@@ -229,6 +230,7 @@ impl From<Error> for Problem {
                 problem.retry_after =
                     NonZeroU64::new(retry_after.as_secs()).or(Some(NonZeroU64::MIN));
             }
+            Error::NoSuchPage(_) => problem.parameter = Some("after".to_owned()),
             Error::Rejected(problems) => problem.problems = problems,
             _ => {}
         }

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::Kind;
-use swe_ci_engine::Engine;
+use swe_ci_engine::{Engine, Error};
 use swe_ci_views::leaderboard::export::{Basis, csv};
 use swe_ci_views::leaderboard::{
     self, Board, Columns, LeaderboardData, Matrix, Published, Row, Sort, TaskOrder, UnrankedRun,
@@ -22,7 +22,6 @@ use super::query::{PageParameters, Query, parameters};
 use super::responses::{Invalid, NoSuchSplit};
 use super::{Answer, CSV, Result, download};
 use crate::extract::ActorEngine;
-use crate::problem::Problem;
 
 /// Rows per page unless the request gives a limit.
 const LIMIT: u32 = 100;
@@ -272,8 +271,7 @@ pub(crate) async fn published(engine: ActorEngine) -> Json<&'static Published> {
 fn page_of(mut rows: Vec<Row>, page: &PageParameters) -> Result<Page<Row>> {
     if let Some(after) = &page.after {
         let last_seen = rows.iter().position(|row| row.run_id == *after);
-        let must = "the `next` of the previous page";
-        let last_seen = last_seen.ok_or_else(|| Problem::parameter("after", after, must))?;
+        let last_seen = last_seen.ok_or_else(|| Error::NoSuchPage(after.clone()))?;
         rows.drain(..=last_seen);
     }
     let limit = page.limit.unwrap_or(LIMIT) as usize;

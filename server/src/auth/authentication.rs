@@ -56,8 +56,7 @@ fn is_same_site(app: &App, request: &Request) -> bool {
     let reads = [Method::GET, Method::HEAD, Method::OPTIONS];
     let headers = request.headers();
     let own = app.public_url.as_ref().map(PublicUrl::as_str);
-    reads.contains(request.method())
-        || origin::is_ours(headers, own, session::has_cookie(headers))
+    reads.contains(request.method()) || origin::is_ours(headers, own, session::has_cookie(headers))
 }
 
 /// A token takes precedence over a session: it is explicit.
