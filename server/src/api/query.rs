@@ -133,14 +133,16 @@ impl QueryString {
         Ok(query)
     }
 
-    /// The text of `name`, if it is given.
+    /// The text of `name`, if it is given. An empty one counts as absent: forms send
+    /// every field.
     pub(super) fn value(&self, name: &str) -> Option<&str> {
         debug_assert!(
             self.names.iter().any(|known| known == name),
             "`{name}` is not documented"
         );
         let pair = self.pairs.iter().find(|(known, _)| known == name);
-        pair.map(|(_, value)| value.as_str())
+        let text = pair.map(|(_, value)| value.as_str());
+        text.filter(|text| !text.is_empty())
     }
 
     /// The value of `name`, if it is given; `must` completes "it must be …".
@@ -238,8 +240,7 @@ parameters! {
         limit: Option<u32> = query.limit()?,
         /// The `next` of the previous page.
         after: Option<String> = query.parse("after", "the `next` of the previous page", |text| {
-            let fits = (1..=MAX_AFTER).contains(&text.len());
-            fits.then(|| text.to_owned())
+            (text.len() <= MAX_AFTER).then(|| text.to_owned())
         })?,
     }
 }

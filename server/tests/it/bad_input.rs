@@ -18,16 +18,11 @@ async fn bad_parameters() {
     };
     let whole = "a whole number from 1 to 500";
     for list in ["leaderboard", "tasks", "runs"] {
-        for limit in ["0", "501", "-1", "1.5", "ten", "", "4294967297"] {
+        for limit in ["0", "501", "-1", "1.5", "ten", "%20", "4294967297"] {
             let path = format!("/api/v1/{list}?limit={limit}");
-            check(&path, "limit", &[&format!("`limit` is `{limit}`"), whole]).await;
+            let shown = limit.replace("%20", " ");
+            check(&path, "limit", &[&format!("`limit` is `{shown}`"), whole]).await;
         }
-        check(
-            &format!("/api/v1/{list}?after="),
-            "after",
-            &["`next` of the previous page"],
-        )
-        .await;
         check(
             &format!("/api/v1/{list}?limit=1&limit=2"),
             "limit",
@@ -41,7 +36,7 @@ async fn bad_parameters() {
         )
         .await;
     }
-    for gamma in ["0", "0.09", "10.1", "NaN", "inf", "-1", "", "1,5"] {
+    for gamma in ["0", "0.09", "10.1", "NaN", "inf", "-1", "1,5"] {
         let path = format!("/api/v1/leaderboard?gamma={gamma}");
         check(&path, "gamma", &[&format!("`{gamma}`"), "from 0.1 to 10"]).await;
     }

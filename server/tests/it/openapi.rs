@@ -85,6 +85,42 @@ async fn answers_are_as_described() {
     assert!(successes >= 40, "{successes}");
 }
 
+/// Forms send every field, also the empty ones.
+#[tokio::test]
+async fn an_empty_parameter_counts_as_absent() {
+    let app = TestApp::seeded().await;
+    let document = app.get("/api/v1/openapi.json").await.json();
+    let root = account(&app, "root", AccountRole::Admin).await;
+    let root = bearer(&app, &root, AccountRole::Admin).await;
+    let mut parameters = 0;
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        let described = operations["get"]["parameters"].as_array();
+        for parameter in described.into_iter().flatten() {
+            if parameter["in"] != "query" {
+                continue;
+            }
+            let empty = format!("{}=", parameter["name"].as_str().unwrap());
+            let others = query(path);
+            let others = others.trim_start_matches('?').split('&');
+            let without: Vec<&str> = others.filter(|pair| !pair.starts_with(&empty)).collect();
+            let without = format!("{}?{}", filled(path), without.join("&"));
+            let with = match without.ends_with('?') {
+                true => format!("{without}{empty}"),
+                false => format!("{without}&{empty}"),
+            };
+            let by = [("authorization", root.as_str())];
+            let expect = app.ask("GET", &without, &by).await;
+            let found = app.ask("GET", &with, &by).await;
+            assert_eq!(found.status, expect.status, "{with}: {}", found.text());
+            if found.status == 200 {
+                assert!(found.bytes == expect.bytes, "{with} is not {without}");
+            }
+            parameters += 1;
+        }
+    }
+    assert!(parameters > 80, "{parameters}");
+}
+
 /// Of the media types that are described, the answer has one, and its JSON has
 /// the form of that.
 #[track_caller]
