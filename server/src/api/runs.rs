@@ -16,7 +16,7 @@ use swe_ci_views::submission::{Submission, unknown_field};
 use swe_ci_views::view::{EvolutionDetail, IterationDetail, Page, RunDetail, StepView};
 
 use super::addresses::{EvolutionPath, IterationPath, RunPath};
-use super::query::{PageParameters, Query, parameters};
+use super::query::{NoOrYes, PageParameters, Query, parameters, words};
 use super::responses::{Invalid, NoSuchRun, NoSuchSplit, Submitter};
 use super::{Answer, CSV, Result, download};
 use crate::extract::{ActorEngine, Path};
@@ -38,7 +38,7 @@ parameters! {
     /// Which runs.
     struct RunParameters of |query| {
         /// `yes`: only the caller's own, which takes an account.
-        #[param(value_type = Option<String>, default = "no", example = "yes")]
+        #[param(inline, value_type = Option<NoOrYes>, example = "yes")]
         mine: bool = query.word("mine", [("no", false), ("yes", true)])?,
         /// Only runs of this progress: `queued`, `running`, `finished` or `cancelled`.
         #[param(value_type = Option<Progress>)]
@@ -261,11 +261,16 @@ pub(crate) async fn iteration(
     Ok(Json(engine.iteration(&path.id, path.n).await?))
 }
 
+words! {
+    /// The formats of a card.
+    CardFormat = ["json", "text"], Some("json");
+}
+
 parameters! {
     /// The format of the card.
     struct CardParameters of |query| {
         /// `json`, or `text`: one fact per line, to paste into a paper.
-        #[param(rename = "format", value_type = Option<String>, default = "json", example = "text")]
+        #[param(rename = "format", inline, value_type = Option<CardFormat>, example = "text")]
         as_text: bool = query.word("format", [("json", false), ("text", true)])?,
     }
 }

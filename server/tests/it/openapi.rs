@@ -85,6 +85,38 @@ async fn answers_are_as_described() {
     assert!(successes >= 40, "{successes}");
 }
 
+/// What the layers around the handlers answer, and the words of parameters.
+#[tokio::test]
+async fn shared_answers_and_words_are_described() {
+    let app = TestApp::empty().await;
+    let document = app.get("/api/v1/openapi.json").await.json();
+    let described = |method: &str, path: &str, status: &str| {
+        document["paths"][path][method]["responses"][status].is_object()
+    };
+    assert!(described("get", "/api/v1/runs", "304"));
+    assert!(described("get", "/api/v1/leaderboard.csv", "304"));
+    assert!(!described("get", "/api/v1/runs/{id}/events", "304"));
+    assert!(!described("get", "/health/live", "304"));
+    assert!(described("post", "/api/v1/runs", "413"));
+    assert!(!described("post", "/api/v1/runs/{id}/pause", "413"));
+    let words = |path: &str, name: &str| {
+        let parameters = document["paths"][path]["get"]["parameters"].as_array();
+        let mut parameters = parameters.unwrap().iter();
+        let parameter = parameters.find(|parameter| parameter["name"] == name);
+        parameter.unwrap()["schema"]["enum"].clone()
+    };
+    let seen = json!(["include", "exclude"]);
+    assert_eq!(words("/api/v1/leaderboard", "seen"), seen);
+    assert_eq!(words("/api/v1/runs", "mine"), json!(["no", "yes"]));
+    let order = words("/api/v1/matrix", "sort");
+    assert_eq!(
+        order.as_array().unwrap()[..2],
+        [json!("mean"), json!("-mean")]
+    );
+    let order = words("/api/v1/tasks", "sort");
+    assert_eq!(order.as_array().unwrap().len(), 12);
+}
+
 /// Forms send every field, also the empty ones.
 #[tokio::test]
 async fn an_empty_parameter_counts_as_absent() {
