@@ -7,7 +7,7 @@
 use std::num::NonZeroU64;
 
 use axum::body::Body;
-use axum::extract::rejection::PathRejection;
+use axum::extract::rejection::{BytesRejection, PathRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -84,7 +84,7 @@ pub struct ProblemBody {
     detail: String,
     /// Request id: the `x-request-id` of the response and of the server's log.
     instance: String,
-    /// The invalid parameter, if that is the problem.
+    /// The invalid parameter, or field of the body, if that is the problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     parameter: Option<String>,
     /// Every invalid field of a configuration, if that is the problem.
@@ -160,6 +160,14 @@ impl Problem {
         Self::new(Kind::BAD_REQUEST, detail)
     }
 
+    /// A field of a body is invalid.
+    pub(crate) fn in_body(field: &str, problem: &str) -> Self {
+        Self {
+            parameter: Some(field.to_owned()),
+            ..Self::new(Kind::BAD_REQUEST, format!("`{field}`: {problem}"))
+        }
+    }
+
     /// The cause is in the log; the client gets only the request id.
     pub(crate) fn internal() -> Self {
         Self::new(Kind::INTERNAL, String::new())
@@ -184,6 +192,12 @@ impl Problem {
         }
         problem.kind = Kind::UNAVAILABLE;
         problem
+    }
+
+    /// The invalid parameter, and the detail.
+    #[cfg(test)]
+    pub(crate) fn named(&self) -> (Option<&str>, &str) {
+        (self.parameter.as_deref(), &self.detail)
     }
 
     fn body(self, request_id: &str) -> ProblemBody {
@@ -270,6 +284,17 @@ impl From<PathRejection> for Problem {
             }
             other => Self::new(Kind::BAD_REQUEST, other.to_string()),
         }
+    }
+}
+
+/// The layer that limits bodies words the one about their size.
+impl From<BytesRejection> for Problem {
+    fn from(rejection: BytesRejection) -> Self {
+        let kind = match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => Kind::TOO_LARGE,
+            _ => Kind::BAD_REQUEST,
+        };
+        Self::new(kind, rejection.body_text())
     }
 }
 

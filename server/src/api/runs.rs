@@ -20,6 +20,7 @@ use super::query::{NoOrYes, PageParameters, Query, parameters, words};
 use super::responses::{Invalid, NoSuchRun, NoSuchSplit, Submitter};
 use super::{Answer, CSV, Result, download};
 use crate::extract::{ActorEngine, Path};
+use crate::json_body;
 use crate::problem::Problem;
 
 parameters! {
@@ -338,16 +339,12 @@ pub(crate) async fn config_toml(engine: ActorEngine, path: Path<RunPath>) -> Res
 }
 
 fn read(body: &[u8]) -> Result<Submission> {
-    let unreadable = |why: &dyn std::fmt::Display| {
-        Problem::unreadable(format!(
-            "the body is not a submission, `{{\"config\": …, \"visibility\": \"private\"}}`: {why}"
-        ))
-    };
-    let submission: Submission = serde_json::from_slice(body).map_err(|e| unreadable(&e))?;
-    let given = serde_json::from_slice(body).map_err(|e| unreadable(&e))?;
-    let understood = serde_json::to_value(&submission).map_err(|e| unreadable(&e))?;
+    let submission: Submission = json_body::read(body)?;
+    let given = json_body::read(body)?;
+    let understood = serde_json::to_value(&submission);
+    let understood = understood.map_err(|e| Problem::unreadable(e.to_string()))?;
     match unknown_field(&given, &understood) {
-        Some(field) => Err(unreadable(&format_args!("there is no field `{field}`"))),
+        Some(field) => Err(Problem::in_body(&field, "there is no such field")),
         None => Ok(submission),
     }
 }

@@ -463,6 +463,7 @@ async fn a_token_is_made_by_a_program() {
     for bad in [
         "{}",
         "x",
+        "[]",
         r#"{"name": "a", "scope": "king", "days": 1}"#,
         r#"{"name": "a", "scope": "reader", "days": 366}"#,
     ] {
