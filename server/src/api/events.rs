@@ -65,6 +65,7 @@ pub(crate) async fn events(
     LastEventId(after): LastEventId,
 ) -> Result<Response> {
     let mut events = engine.events(&path.id, after).await?.peekable();
+    // Browsers reconnect after every other end of a stream.
     let first = Pin::new(&mut events).peek().now_or_never();
     if first.is_some_and(|event| event.is_none()) {
         return Ok(StatusCode::NO_CONTENT.into_response());

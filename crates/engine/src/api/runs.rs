@@ -301,8 +301,8 @@ mod tests {
         check(Some("zz"), None);
         check(Some(" "), None);
         // Ids are compared as texts, so another form has another place.
-        check(Some(&id.to_uppercase()), None);
-        check(Some(&id.replace('-', "")), None);
+        check(Some(id.to_uppercase().as_str()), None);
+        check(Some(id.replace('-', "").as_str()), None);
     }
 
     #[test]
