@@ -113,7 +113,9 @@ impl From<Error> for AppError {
     fn from(error: Error) -> Self {
         let kind = match &error {
             Error::NotFound { .. } => ErrorKind::NotFound,
-            Error::Invalid(_) | Error::Rejected(_) | Error::Conflict(_) => ErrorKind::Invalid,
+            Error::NoSuchPage(_) | Error::Invalid(_) | Error::Rejected(_) | Error::Conflict(_) => {
+                ErrorKind::Invalid
+            }
             Error::Unauthenticated(_) => ErrorKind::SignIn,
             Error::Forbidden(_) => ErrorKind::Forbidden,
             Error::TooMany { .. } => ErrorKind::TooMany,
@@ -143,10 +145,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        let missing = Error::NotFound {
-            what: "run",
-            id: "x".into(),
-        };
+        let missing = Error::not_found("run", "x");
         let shown = AppError::from(missing);
         assert_eq!(
             (shown.kind.status(), shown.message.as_str()),

@@ -4,8 +4,7 @@
 use std::convert::Infallible;
 use std::ops::Deref;
 
-use axum::Json;
-use axum::extract::rejection::JsonRejection;
+use axum::body::Bytes;
 use axum::extract::{FromRef, FromRequest, FromRequestParts, Request};
 use axum::http::Extensions;
 use axum::http::request::Parts;
@@ -14,6 +13,7 @@ use swe_ci_engine::Engine;
 use swe_ci_views::account::Actor;
 
 use crate::app::App;
+use crate::json_body;
 use crate::problem::Problem;
 
 /// Path parameters parsed as `T`.
@@ -37,9 +37,12 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let read = Json::from_request(request, state).await;
-        let Json(body) = read.map_err(|e: JsonRejection| Problem::unreadable(e.body_text()))?;
-        Ok(Self(body))
+        if !json_body::is_announced(request.headers()) {
+            let detail = "the body must be JSON, sent with `Content-Type: application/json`";
+            return Err(Problem::unreadable(detail.to_owned()));
+        }
+        let body = Bytes::from_request(request, state).await?;
+        json_body::read(&body).map(Self)
     }
 }
 

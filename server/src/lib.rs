@@ -20,6 +20,7 @@ mod gate_report;
 mod headers;
 pub mod identity_providers;
 mod invitation;
+mod json_body;
 mod logging;
 mod metrics;
 pub mod pages;

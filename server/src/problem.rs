@@ -7,7 +7,7 @@
 use std::num::NonZeroU64;
 
 use axum::body::Body;
-use axum::extract::rejection::PathRejection;
+use axum::extract::rejection::{BytesRejection, PathRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -84,7 +84,7 @@ pub struct ProblemBody {
     detail: String,
     /// Request id: the `x-request-id` of the response and of the server's log.
     instance: String,
-    /// The invalid parameter, if that is the problem.
+    /// The invalid parameter, or field of the body, if that is the problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     parameter: Option<String>,
     /// Every invalid field of a configuration, if that is the problem.
@@ -142,6 +142,13 @@ impl Problem {
         Self::new(Kind::FORBIDDEN, detail.into())
     }
 
+    /// The header `Authorization` has something else than a token. What it has may be
+    /// a secret.
+    pub(crate) fn unusable_credentials() -> Self {
+        let detail = "the header `Authorization` has no API token; it must be `Bearer sweci_…`, or absent for a visitor";
+        Self::new(Kind::UNAUTHENTICATED, detail.into())
+    }
+
     /// The operator has closed the site to visitors.
     pub(crate) fn closed() -> Self {
         let detail = "this site is closed to visitors; send an API token";
@@ -151,6 +158,14 @@ impl Problem {
     /// A body that this address does not accept.
     pub(crate) fn unreadable(detail: String) -> Self {
         Self::new(Kind::BAD_REQUEST, detail)
+    }
+
+    /// A field of a body is invalid.
+    pub(crate) fn in_body(field: &str, problem: &str) -> Self {
+        Self {
+            parameter: Some(field.to_owned()),
+            ..Self::new(Kind::BAD_REQUEST, format!("`{field}`: {problem}"))
+        }
     }
 
     /// The cause is in the log; the client gets only the request id.
@@ -179,6 +194,12 @@ impl Problem {
         problem
     }
 
+    /// The invalid parameter, and the detail.
+    #[cfg(test)]
+    pub(crate) fn named(&self) -> (Option<&str>, &str) {
+        (self.parameter.as_deref(), &self.detail)
+    }
+
     fn body(self, request_id: &str) -> ProblemBody {
         let failed = "the server failed; its log has the reason under request id";
         let detail = match self.kind {
@@ -204,6 +225,7 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let kind = match &error {
             Error::NotFound { .. } => Kind::NOT_FOUND,
+            Error::NoSuchPage(_) => Kind::BAD_PARAMETER,
             Error::Invalid(_) | Error::Rejected(_) => Kind::BAD_REQUEST,
             Error::Unauthenticated(_) => Kind::UNAUTHENTICATED,
             Error::Forbidden(_) => Kind::FORBIDDEN,
@@ -222,6 +244,7 @@ impl From<Error> for Problem {
                 problem.retry_after =
                     NonZeroU64::new(retry_after.as_secs()).or(Some(NonZeroU64::MIN));
             }
+            Error::NoSuchPage(_) => problem.parameter = Some("after".to_owned()),
             Error::Rejected(problems) => problem.problems = problems,
             _ => {}
         }
@@ -261,6 +284,17 @@ impl From<PathRejection> for Problem {
             }
             other => Self::new(Kind::BAD_REQUEST, other.to_string()),
         }
+    }
+}
+
+/// The layer that limits bodies words the one about their size.
+impl From<BytesRejection> for Problem {
+    fn from(rejection: BytesRejection) -> Self {
+        let kind = match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => Kind::TOO_LARGE,
+            _ => Kind::BAD_REQUEST,
+        };
+        Self::new(kind, rejection.body_text())
     }
 }
 

@@ -10,8 +10,13 @@ use swe_ci_core::run::BadConfig;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no such task, run, split…
-    #[error("there is no {what} `{id}`")]
-    NotFound { what: &'static str, id: String },
+    #[error("there is no {what} `{id}`{}", .within.map(|place| format!(" in {place}")).unwrap_or_default())]
+    NotFound {
+        what: &'static str,
+        id: String,
+        /// Where, such as `this run`, if not everywhere.
+        within: Option<&'static str>,
+    },
     /// The caller must sign in or send a valid token.
     #[error("{0}")]
     Unauthenticated(String),
@@ -21,6 +26,9 @@ pub enum Error {
     /// Rate limit reached; retry after this delay.
     #[error("too many tries; try again in {} s", .retry_after.as_secs().max(1))]
     TooMany { retry_after: std::time::Duration },
+    /// A list has no page that begins after this.
+    #[error("`after` is `{0}`; it must be the `next` of the previous page")]
+    NoSuchPage(String),
     /// The request is invalid; the text says what to fix.
     #[error("{0}")]
     Invalid(String),
@@ -47,6 +55,20 @@ impl Error {
         Self::NotFound {
             what,
             id: id.to_string(),
+            within: None,
+        }
+    }
+
+    /// There may be one elsewhere.
+    pub fn not_found_in(
+        place: &'static str,
+        what: &'static str,
+        id: impl std::fmt::Display,
+    ) -> Self {
+        Self::NotFound {
+            what,
+            id: id.to_string(),
+            within: Some(place),
         }
     }
 

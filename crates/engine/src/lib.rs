@@ -31,7 +31,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use futures::Stream;
+use futures::{Stream, stream};
 use swe_ci_views::account::Actor;
 use swe_ci_views::event::RunEvent;
 use tokio::sync::Mutex;
@@ -79,7 +79,7 @@ use swe_ci_base::{as_u32, clock, files};
 use swe_ci_dataset::TaskFolders;
 use swe_ci_gateway::{Gateway, Ledgers};
 use swe_ci_runner::event_relay::Outbox;
-use swe_ci_runner::events::Events;
+use swe_ci_runner::events::{Events, until_over};
 use swe_ci_runner::harness::{Harnesses, Layers};
 use swe_ci_runner::provider_keys::Keys;
 use swe_ci_sandbox::image_cache::{CachingSandbox, ImageCache};
@@ -260,10 +260,17 @@ impl Engine {
         doctor::examine(self).await
     }
 
-    /// The new events of a run, preceded by the stored ones after `after`.
+    /// The events of a run until it is over: the stored ones after `after`, then new
+    /// ones.
     pub async fn events(&self, run_id: &str, after: Option<u64>) -> Result<RunEvents> {
-        self.visible_run(run_id).await?;
-        Ok(Box::pin(self.events.subscribe(run_id, after)))
+        // Subscribed before the run is read, which may end between the two.
+        let events = self.events.subscribe(run_id, after);
+        let run = self.visible_run(run_id).await?;
+        let events: RunEvents = match run.progress.is_over() {
+            true => Box::pin(stream::iter(self.events.stored(run_id, after))),
+            false => Box::pin(until_over(events)),
+        };
+        Ok(events)
     }
 
     fn sandbox(&self) -> Arc<dyn Sandbox> {

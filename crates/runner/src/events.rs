@@ -34,6 +34,19 @@ struct History {
     waits: HashMap<String, ProviderWait>,
 }
 
+impl History {
+    fn of(&self, run_id: &str, after: Option<u64>) -> Vec<RunEvent> {
+        let wanted = |e: &&RunEvent| match after {
+            // A number from the future comes from before a restart of the
+            // server.
+            Some(seq) if seq <= self.seq => e.seq > seq,
+            _ => matches!(e.what, What::Log { .. }),
+        };
+        let of_run = self.recent.iter().filter(|e| e.run_id == run_id);
+        of_run.filter(wanted).cloned().collect()
+    }
+}
+
 impl Default for Events {
     fn default() -> Self {
         Self {
@@ -141,6 +154,11 @@ impl Events {
         let _ = self.sender.send(event);
     }
 
+    /// The stored events of a run after `after`; without it, its stored log lines.
+    pub fn stored(&self, run_id: &str, after: Option<u64>) -> Vec<RunEvent> {
+        self.lock().of(run_id, after)
+    }
+
     /// The events of a run: the stored ones after `after`, then all new ones.
     /// Without `after`, the stored log lines of the run.
     pub fn subscribe(
@@ -151,15 +169,7 @@ impl Events {
         let run_id = run_id.to_owned();
         let (past, live) = {
             let history = self.lock();
-            let wanted = |e: &&RunEvent| match after {
-                // A number from the future comes from before a restart of the
-                // server.
-                Some(seq) if seq <= history.seq => e.seq > seq,
-                _ => matches!(e.what, What::Log { .. }),
-            };
-            let past = history.recent.iter().filter(|e| e.run_id == run_id);
-            let past: Vec<RunEvent> = past.filter(wanted).cloned().collect();
-            (past, self.sender.subscribe())
+            (history.of(&run_id, after), self.sender.subscribe())
         };
         let live = BroadcastStream::new(live)
             // A reader too slow for the channel has missed events: its stream
@@ -169,6 +179,19 @@ impl Events {
             .filter(move |event| std::future::ready(event.run_id == run_id));
         futures::stream::iter(past).chain(live)
     }
+}
+
+/// The events up to the one that tells that the run is over.
+pub fn until_over(
+    events: impl Stream<Item = RunEvent> + Send + 'static,
+) -> impl Stream<Item = RunEvent> + Send + 'static {
+    events
+        .flat_map(|event| {
+            let over = matches!(&event.what, What::Run { progress } if progress.is_over());
+            futures::stream::iter(std::iter::once(Some(event)).chain(over.then_some(None)))
+        })
+        .take_while(|event| std::future::ready(event.is_some()))
+        .filter_map(std::future::ready)
 }
 
 #[cfg(test)]
@@ -192,6 +215,20 @@ mod tests {
         let first = stream.next().await.unwrap();
         let second = stream.next().await.unwrap();
         assert_eq!((first.seq, second.seq), (3, 5));
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_run_is_its_last_event() {
+        let events = Events::default();
+        let stream = until_over(events.subscribe("a", Some(0)));
+        events.publish("a", event(Progress::Running));
+        events.publish("b", event(Progress::Finished));
+        events.publish("a", event(Progress::Finished));
+        events.publish("a", event(Progress::Running));
+        let numbers: Vec<_> = stream.map(|event| event.seq).collect().await;
+        assert_eq!(numbers, [1, 3]);
+        let stored = events.stored("a", Some(3));
+        assert_eq!(stored.iter().map(|e| e.seq).collect::<Vec<_>>(), [4]);
     }
 
     #[tokio::test]

@@ -190,7 +190,7 @@ async fn finding_of_run(tx: &mut Tx, run_id: &str, finding: &FindingId) -> Resul
     .await?;
     let mut findings = findings.unwrap_or_default().into_iter();
     let found = findings.nth(finding.number.saturating_sub(1) as usize);
-    found.ok_or_else(|| Error::not_found("finding of this run", finding))
+    found.ok_or_else(|| Error::not_found_in("this run", "finding", finding))
 }
 
 fn read_review(row: &AnyRow) -> Result<(FindingId, FindingReview)> {

@@ -9,7 +9,7 @@ use swe_ci_engine::Engine;
 use swe_ci_views::leaderboard::{Incomparable, ModelDetail, StyleRates, Versus, WinRates};
 use swe_ci_views::style::{ErosionFigure, StyleMetric};
 
-use super::query::{Query, QueryString, parameters};
+use super::query::{Query, QueryString, Seen, parameters};
 use super::responses::{Invalid, NotComparable};
 use super::{Answer, CSV, Result, download};
 use crate::extract::{ActorEngine, Path};
@@ -31,7 +31,7 @@ parameters! {
         #[param(value_type = Option<String>)]
         task: Option<TaskId> = query.task()?,
         /// `exclude`: only tasks that none of the models can have seen.
-        #[param(rename = "seen", value_type = Option<String>, example = "exclude")]
+        #[param(rename = "seen", inline, value_type = Option<Seen>, example = "exclude")]
         unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
     }
 }
@@ -92,7 +92,7 @@ parameters! {
     /// The tasks that count.
     struct SeenParameters of |query| {
         /// `exclude`: only tasks that the model cannot have seen.
-        #[param(rename = "seen", value_type = Option<String>, example = "exclude")]
+        #[param(rename = "seen", inline, value_type = Option<Seen>, example = "exclude")]
         unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
     }
 }

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::responses::{Admin, NoSuchCuration};
 use super::{Answer, Result};
 use crate::extract::{ActorEngine, Path};
-use crate::problem::Problem;
+use crate::json_body;
 
 /// A plan to execute.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -50,8 +50,7 @@ pub(crate) async fn curations(engine: ActorEngine) -> Answer<Vec<CurationSummary
 )]
 pub(crate) async fn curate(engine: ActorEngine, body: Bytes) -> Result<Response> {
     engine.require(AccountRole::Admin)?;
-    let NewCuration { plan } =
-        serde_json::from_slice(&body).map_err(|error| Problem::unreadable(error.to_string()))?;
+    let NewCuration { plan } = json_body::read(&body)?;
     let curation_id = engine.submit_curation(&plan).await?;
     let place = [(header::LOCATION, format!("/api/v1/curations/{curation_id}"))];
     Ok((StatusCode::CREATED, place, Json(Begun { curation_id })).into_response())
@@ -97,8 +96,7 @@ pub(crate) async fn publish(
     body: Bytes,
 ) -> Result<StatusCode> {
     engine.require(AccountRole::Admin)?;
-    let review: Review =
-        serde_json::from_slice(&body).map_err(|error| Problem::unreadable(error.to_string()))?;
+    let review: Review = json_body::read(&body)?;
     engine.publish_curation(&id, &review.drop).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,13 +1,15 @@
 //! The live events of a run, as server-sent events.
 
 use std::convert::Infallible;
+use std::pin::Pin;
 use std::time::Duration;
 
 use axum::extract::{FromRequestParts, State};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::sse::{Event, KeepAlive};
-use axum::response::{IntoResponse, Sse};
-use futures::StreamExt;
+use axum::response::{IntoResponse, Response, Sse};
+use futures::{FutureExt, StreamExt};
 use swe_ci_views::event::RunEvent;
 
 use super::Result;
@@ -40,9 +42,9 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
     }
 }
 
-/// The events of a run from now on, as server-sent events: the id of each is
-/// its `seq`, its data a JSON object. With `Last-Event-ID`, the stream begins with
-/// the events missed since then, as far as the server remembers them.
+/// The events of a run from now on until it is over, as server-sent events: the id of
+/// each is its `seq`, its data a JSON object. With `Last-Event-ID`, the stream begins
+/// with the events missed since then, as far as the server remembers them.
 #[utoipa::path(
     get, path = "/api/v1/runs/{id}/events", tag = "runs",
     params(
@@ -50,7 +52,8 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
         ("Last-Event-ID" = Option<u64>, Header, description = "Id of the last event seen; browsers send it when they reconnect"),
     ),
     responses(
-        (status = 200, description = "An endless stream, which ends when the server stops; the data of each event is one of these", body = RunEvent, content_type = "text/event-stream"),
+        (status = 200, description = "A stream, which ends after the `run` event that the run is over, and when the server stops; the data of each event is one of these", body = RunEvent, content_type = "text/event-stream"),
+        (status = 204, description = "The run is over and nothing was missed; browsers do not reconnect"),
         NoSuchRun,
         (status = 400, description = "Last-Event-ID is not a number"),
     ),
@@ -60,16 +63,20 @@ pub(crate) async fn events(
     engine: ActorEngine,
     path: Path<RunPath>,
     LastEventId(after): LastEventId,
-) -> Result<impl IntoResponse> {
-    let stream = engine
-        .events(&path.id, after)
-        .await?
+) -> Result<Response> {
+    let mut events = engine.events(&path.id, after).await?.peekable();
+    // Browsers reconnect after every other end of a stream.
+    let first = Pin::new(&mut events).peek().now_or_never();
+    if first.is_some_and(|event| event.is_none()) {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let stream = events
         .map(|event| Ok::<_, Infallible>(sse(&event)))
         .take_until(app.shutdown.cancelled_owned());
     // nginx would otherwise hold events back until its buffer is full.
     let unbuffered = ("x-accel-buffering", "no");
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
-    Ok(([unbuffered], Sse::new(stream).keep_alive(keep_alive)))
+    Ok(([unbuffered], Sse::new(stream).keep_alive(keep_alive)).into_response())
 }
 
 fn sse(event: &RunEvent) -> Event {

@@ -6,7 +6,7 @@ use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_engine::{Engine, Error};
 use swe_ci_views::leaderboard::{GateReport, GateRules};
 
-use super::query::{Query, QueryString, parameters};
+use super::query::{NoOrYes, Query, QueryString, parameters};
 use super::responses::NotComparable;
 use super::{Answer, Result, download};
 use crate::extract::ActorEngine;
@@ -34,7 +34,7 @@ parameters! {
         #[param(value_type = Option<f64>, minimum = 0.001, maximum = 0.5, default = 0.05)]
         alpha: f64 = number(query, "alpha")?.unwrap_or(GateRules::default().alpha),
         /// `yes`: decide before the runs are over if enough tasks are done.
-        #[param(value_type = Option<String>, example = "yes")]
+        #[param(inline, value_type = Option<NoOrYes>, example = "yes")]
         early: bool = query.word("early", [("no", false), ("yes", true)])?,
         /// Weight of later iterations: above 1 they count more, below 1 less.
         #[param(value_type = Option<f64>, minimum = 0.1, maximum = 10, default = 1)]

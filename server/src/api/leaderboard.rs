@@ -9,20 +9,19 @@ use axum::response::{IntoResponse, Response};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::Kind;
-use swe_ci_engine::Engine;
+use swe_ci_engine::{Engine, Error};
 use swe_ci_views::leaderboard::export::{Basis, csv};
 use swe_ci_views::leaderboard::{
-    self, Board, Columns, LeaderboardData, Matrix, Published, Row, Sort, TaskOrder, UnrankedRun,
-    View,
+    self, Board, Column, Columns, LeaderboardData, Matrix, Published, Row, Sort, TaskKey,
+    TaskOrder, UnrankedRun, View,
 };
 use swe_ci_views::verification::Mark;
 use swe_ci_views::view::Page;
 
-use super::query::{PageParameters, Query, parameters};
+use super::query::{PageParameters, Query, Seen, in_both_directions, parameters, words};
 use super::responses::{Invalid, NoSuchSplit};
 use super::{Answer, CSV, Result, download};
 use crate::extract::ActorEngine;
-use crate::problem::Problem;
 
 /// Rows per page unless the request gives a limit.
 const LIMIT: u32 = 100;
@@ -114,6 +113,13 @@ impl Ranking {
     }
 }
 
+words! {
+    /// The order of the rows.
+    SortName = in_both_directions(Column::ALL.map(Column::name)), Some(Column::Rank.name());
+    /// The order of the tasks.
+    TaskSortName = in_both_directions(TaskKey::ALL.map(TaskKey::name)), Some(TaskKey::Mean.name());
+}
+
 parameters! {
     /// The rows and their order. Rows keep their ranks of the whole ranking.
     struct ViewParameters of |query| {
@@ -123,7 +129,7 @@ parameters! {
         /// Only runs of this provider.
         provider: Option<String> = query.text("provider", "the name of a provider")?,
         /// Only runs with this mark: `verified` or `self-reported`.
-        #[param(value_type = Option<String>, example = "verified")]
+        #[param(value_type = Option<Mark>, example = "verified")]
         mark: Option<Mark> =
             query.parse("mark", "`verified` or `self-reported`", Mark::from_name)?,
         /// Only runs with every word of it in the name of model, provider or
@@ -133,14 +139,14 @@ parameters! {
         /// `exclude`: a task counts for a model only if its target was committed
         /// after the day the model was released; runs without a release date are
         /// left out.
-        #[param(rename = "seen", value_type = Option<String>, example = "exclude")]
+        #[param(rename = "seen", inline, value_type = Option<Seen>, example = "exclude")]
         unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
         /// The column to sort by, with a leading `-` for descending order: rank,
         /// model, evoscore, zero-regression, net-zero-regression, solved, zrr,
         /// turns, mi-wins, pylint-wins, tokens, cost, tokens-per-task,
         /// cost-per-task, tokens-per-test, cost-per-test, agent-time, wall-time,
         /// findings, tasks, released, finished.
-        #[param(value_type = Option<String>, example = "-solved")]
+        #[param(inline, value_type = Option<SortName>, example = "-solved")]
         sort: Sort = {
             let must = "the name of a column, with a leading `-` for descending order";
             query.parse("sort", must, |text| text.parse().ok())?.unwrap_or_default()
@@ -272,8 +278,7 @@ pub(crate) async fn published(engine: ActorEngine) -> Json<&'static Published> {
 fn page_of(mut rows: Vec<Row>, page: &PageParameters) -> Result<Page<Row>> {
     if let Some(after) = &page.after {
         let last_seen = rows.iter().position(|row| row.run_id == *after);
-        let must = "the `next` of the previous page";
-        let last_seen = last_seen.ok_or_else(|| Problem::parameter("after", after, must))?;
+        let last_seen = last_seen.ok_or_else(|| Error::NoSuchPage(after.clone()))?;
         rows.drain(..=last_seen);
     }
     let limit = page.limit.unwrap_or(LIMIT) as usize;
@@ -288,13 +293,13 @@ parameters! {
     struct OrderParameters of |query| {
         /// The sort key of the tasks, with a leading `-` for descending order: mean
         /// (the hardest task first), spread, solved, zrr, task.
-        #[param(value_type = Option<String>, default = "mean", example = "-spread")]
+        #[param(inline, value_type = Option<TaskSortName>, example = "-spread")]
         sort: TaskOrder = {
             let must = "mean, spread, solved, zrr or task, with a leading `-` for descending order";
             query.parse("sort", must, |text| text.parse().ok())?.unwrap_or_default()
         },
         /// `exclude`: each run only on tasks that its model cannot have seen.
-        #[param(rename = "seen", value_type = Option<String>, example = "exclude")]
+        #[param(rename = "seen", inline, value_type = Option<Seen>, example = "exclude")]
         unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
     }
 }

@@ -54,7 +54,7 @@ type Answer<T> = Result<Json<T>>;
 #[openapi(
     info(
         title = "swe-ci",
-        description = "Results of a SWE-CI server: how well LLM coding agents maintain a codebase.\n\nLists come in pages: `limit` items at a time, and `next` of one page is `after` of the following. Errors are RFC 9457 problem details; an unknown parameter is an error. Times are RFC 3339 in UTC, durations are seconds."
+        description = "Results of a SWE-CI server: how well LLM coding agents maintain a codebase.\n\nLists come in pages: `limit` items at a time, and `next` of one page is `after` of the following. Errors are RFC 9457 problem details; an unknown parameter is an error, an empty one counts as absent. A method that an address lacks is a 405. Times are RFC 3339 in UTC, durations are seconds."
     ),
     // No handler refers to them in a way that utoipa follows.
     components(schemas(Convention, ProblemBody, WebhookMessage)),

@@ -12,7 +12,7 @@ use utoipa::IntoParams;
 
 use super::Result;
 use super::leaderboard::Ranking;
-use super::query::{Query, parameters};
+use super::query::{Query, Seen, parameters, words};
 use super::responses::Invalid;
 use crate::app::App;
 use crate::extract::{ActorEngine, Path};
@@ -55,17 +55,22 @@ impl FilePath {
     }
 }
 
+words! {
+    /// The forms of a figure besides its own.
+    Relative = ["leader"], None;
+}
+
 parameters! {
     struct PictureParameters of |query| {
         /// Only for `evoscore-gamma`: `leader` draws differences from the score of
         /// the model that leads at this γ.
-        #[param(value_type = Option<String>, example = "leader")]
+        #[param(inline, value_type = Option<Relative>, example = "leader")]
         relative: Option<()> = query.parse("relative", "`leader`", |text| {
             (text == "leader").then_some(())
         })?,
 
         /// `exclude`: each run only by tasks that its model cannot have seen.
-        #[param(rename = "seen", value_type = Option<String>, example = "exclude")]
+        #[param(rename = "seen", inline, value_type = Option<Seen>, example = "exclude")]
         unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
 
         /// Only for PNG: the factor by which to enlarge its width of 960 pixels.

@@ -11,13 +11,16 @@ use axum::http::Uri;
 use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
+use serde_json::Value;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::Kind;
 use swe_ci_core::task::{TaskId, is_plain_name};
 use swe_ci_engine::PageRequest;
 use utoipa::IntoParams;
+use utoipa::openapi::RefOr;
 use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
 use crate::problem::Problem;
 
@@ -62,6 +65,52 @@ macro_rules! parameters {
     };
 }
 pub(super) use parameters;
+
+/// The schema of a parameter that has one of some words.
+pub(super) fn one_of<W: Into<Value>>(
+    words: impl IntoIterator<Item = W>,
+    default: Option<&str>,
+) -> RefOr<Schema> {
+    let words = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(words))
+        .default(default.map(Value::from));
+    RefOr::T(Schema::Object(words.build()))
+}
+
+/// Names, each also with the leading `-` of the descending order.
+pub(super) fn in_both_directions<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+) -> impl Iterator<Item = String> {
+    let both = |name: &str| [name.to_owned(), format!("-{name}")];
+    names.into_iter().flat_map(both)
+}
+
+/// Defines types that stand for such parameters in the documentation: their words,
+/// and the one that counts when absent.
+macro_rules! words {
+    ($($(#[$($note:tt)*])* $Name:ident = $words:expr, $default:expr;)+) => {$(
+        $(#[$($note)*])*
+        #[derive(Debug)]
+        pub(crate) enum $Name {}
+
+        impl utoipa::PartialSchema for $Name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+                $crate::api::query::one_of($words, $default)
+            }
+        }
+
+        impl utoipa::ToSchema for $Name {}
+    )+};
+}
+pub(super) use words;
+
+words! {
+    /// Whether tasks count that a model may know.
+    Seen = ["include", "exclude"], Some("include");
+    /// Whether something is wanted that is not by default.
+    NoOrYes = ["no", "yes"], Some("no");
+}
 
 /// One group of parameters, or a pair of which each may be a pair again.
 pub(crate) trait FromQuery: Sized {
@@ -133,14 +182,16 @@ impl QueryString {
         Ok(query)
     }
 
-    /// The text of `name`, if it is given.
+    /// The text of `name`, if it is given. An empty one counts as absent: forms send
+    /// every field.
     pub(super) fn value(&self, name: &str) -> Option<&str> {
         debug_assert!(
             self.names.iter().any(|known| known == name),
             "`{name}` is not documented"
         );
         let pair = self.pairs.iter().find(|(known, _)| known == name);
-        pair.map(|(_, value)| value.as_str())
+        let text = pair.map(|(_, value)| value.as_str());
+        text.filter(|text| !text.is_empty())
     }
 
     /// The value of `name`, if it is given; `must` completes "it must be …".
@@ -238,8 +289,7 @@ parameters! {
         limit: Option<u32> = query.limit()?,
         /// The `next` of the previous page.
         after: Option<String> = query.parse("after", "the `next` of the previous page", |text| {
-            let fits = (1..=MAX_AFTER).contains(&text.len());
-            fits.then(|| text.to_owned())
+            (text.len() <= MAX_AFTER).then(|| text.to_owned())
         })?,
     }
 }

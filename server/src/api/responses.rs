@@ -59,9 +59,9 @@ groups! {
     }
 }
 
-/// Gives every error its body, and every operation the token as its security
-/// scheme: those that can answer 401 need it. With it others also answer of what
-/// only its account may see.
+/// Gives every error its body, every operation what the server around it answers,
+/// and the token as its security scheme: those that can answer 401 need it. With it
+/// others also answer of what only its account may see.
 pub(super) fn complete(document: &mut OpenApi) {
     let scheme = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
@@ -70,7 +70,12 @@ pub(super) fn complete(document: &mut OpenApi) {
         ));
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(scheme.build()));
-    for item in document.paths.paths.values_mut() {
+    for (path, item) in &mut document.paths.paths {
+        if let Some(read) = &mut item.get
+            && path.starts_with("/api/v1/")
+        {
+            allow_unchanged(read);
+        }
         let operations = [
             &mut item.get,
             &mut item.put,
@@ -86,17 +91,41 @@ pub(super) fn complete(document: &mut OpenApi) {
                     false => allow_visitors(operation),
                 });
             }
+            limit_body(operation);
             complete_errors(operation);
         }
     }
 }
 
-/// Nobody who sends a token is taken for a visitor.
+/// Nobody who sends credentials is taken for a visitor.
 fn allow_visitors(operation: &mut Operation) -> Vec<SecurityRequirement> {
-    let refused = Response::new("The request has a token, and it is not valid");
+    let refused = Response::new("The request has credentials, and they are no valid token");
     let responses = &mut operation.responses.responses;
     responses.insert("401".to_owned(), refused.into());
     vec![SecurityRequirement::default(), token()]
+}
+
+/// Answers in JSON and CSV have an entity tag.
+fn allow_unchanged(operation: &mut Operation) {
+    let responses = &mut operation.responses.responses;
+    let tagged = match responses.get("200") {
+        Some(RefOr::T(response)) => ["application/json", "text/csv"]
+            .iter()
+            .any(|kind| response.content.contains_key(*kind)),
+        _ => false,
+    };
+    if tagged {
+        let unchanged = Response::new("The answer is the one that `If-None-Match` names");
+        responses.insert("304".to_owned(), unchanged.into());
+    }
+}
+
+fn limit_body(operation: &mut Operation) {
+    if operation.request_body.is_some() {
+        let refused = Response::new("The body has more than 1 MiB");
+        let responses = &mut operation.responses.responses;
+        responses.insert("413".to_owned(), refused.into());
+    }
 }
 
 fn token() -> SecurityRequirement {

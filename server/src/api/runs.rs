@@ -16,10 +16,11 @@ use swe_ci_views::submission::{Submission, unknown_field};
 use swe_ci_views::view::{EvolutionDetail, IterationDetail, Page, RunDetail, StepView};
 
 use super::addresses::{EvolutionPath, IterationPath, RunPath};
-use super::query::{PageParameters, Query, parameters};
+use super::query::{NoOrYes, PageParameters, Query, parameters, words};
 use super::responses::{Invalid, NoSuchRun, NoSuchSplit, Submitter};
 use super::{Answer, CSV, Result, download};
 use crate::extract::{ActorEngine, Path};
+use crate::json_body;
 use crate::problem::Problem;
 
 parameters! {
@@ -38,7 +39,7 @@ parameters! {
     /// Which runs.
     struct RunParameters of |query| {
         /// `yes`: only the caller's own, which takes an account.
-        #[param(value_type = Option<String>, default = "no", example = "yes")]
+        #[param(inline, value_type = Option<NoOrYes>, example = "yes")]
         mine: bool = query.word("mine", [("no", false), ("yes", true)])?,
         /// Only runs of this progress: `queued`, `running`, `finished` or `cancelled`.
         #[param(value_type = Option<Progress>)]
@@ -261,11 +262,16 @@ pub(crate) async fn iteration(
     Ok(Json(engine.iteration(&path.id, path.n).await?))
 }
 
+words! {
+    /// The formats of a card.
+    CardFormat = ["json", "text"], Some("json");
+}
+
 parameters! {
     /// The format of the card.
     struct CardParameters of |query| {
         /// `json`, or `text`: one fact per line, to paste into a paper.
-        #[param(rename = "format", value_type = Option<String>, default = "json", example = "text")]
+        #[param(rename = "format", inline, value_type = Option<CardFormat>, example = "text")]
         as_text: bool = query.word("format", [("json", false), ("text", true)])?,
     }
 }
@@ -333,16 +339,12 @@ pub(crate) async fn config_toml(engine: ActorEngine, path: Path<RunPath>) -> Res
 }
 
 fn read(body: &[u8]) -> Result<Submission> {
-    let unreadable = |why: &dyn std::fmt::Display| {
-        Problem::unreadable(format!(
-            "the body is not a submission, `{{\"config\": …, \"visibility\": \"private\"}}`: {why}"
-        ))
-    };
-    let submission: Submission = serde_json::from_slice(body).map_err(|e| unreadable(&e))?;
-    let given = serde_json::from_slice(body).map_err(|e| unreadable(&e))?;
-    let understood = serde_json::to_value(&submission).map_err(|e| unreadable(&e))?;
+    let submission: Submission = json_body::read(body)?;
+    let given = json_body::read(body)?;
+    let understood = serde_json::to_value(&submission);
+    let understood = understood.map_err(|e| Problem::unreadable(e.to_string()))?;
     match unknown_field(&given, &understood) {
-        Some(field) => Err(unreadable(&format_args!("there is no field `{field}`"))),
+        Some(field) => Err(Problem::in_body(&field, "there is no such field")),
         None => Ok(submission),
     }
 }

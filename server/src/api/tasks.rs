@@ -3,6 +3,7 @@
 
 use axum::Json;
 use axum::response::Response;
+use serde_json::Value;
 use swe_ci_engine::TasksWanted;
 use swe_ci_views::browse::{ListOrder, Size, TaskFilter};
 use swe_ci_views::dataset::SplitDetail;
@@ -14,7 +15,9 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::{IntoParams, PartialSchema};
 
 use super::addresses::{SplitPath, TaskPath};
-use super::query::{PageParameters, Query, QueryParameters, QueryString};
+use super::query::{
+    PageParameters, Query, QueryParameters, QueryString, in_both_directions, one_of,
+};
 use super::responses::{Admin, Invalid, NoSuchSplit, NoSuchTask};
 use super::{Answer, CSV, Result, download};
 use crate::extract::{ActorEngine, Path};
@@ -27,15 +30,16 @@ pub(crate) struct TaskParameters(TasksWanted);
 impl IntoParams for TaskParameters {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let words = "Words that all occur in the name of the task or of its repository.";
-        let findings = "`some`: tasks whose preparation had findings; `none`: the others.";
         let texts = [
             ("q", words),
             ("repo", "Only tasks of this repository."),
             ("licence", "Only tasks with this licence, an SPDX name."),
-            ("findings", findings),
-            ("state", "`ready` or `unusable`."),
         ];
         let texts = texts.map(|(name, text)| parameter::<String>(name, Some(text)));
+        let findings = "`some`: tasks whose preparation had findings; `none`: the others.";
+        let findings = one_word("findings", findings, ["some", "none"]);
+        let state = "Only tasks whose preparation ended like this.";
+        let state = one_word("state", state, ["ready", "unusable"]);
         let sizes = Size::ALL.into_iter().flat_map(|size| {
             let [min, max] = ["min", "max"].map(|end| format!("{end}_{}", size.name()));
             let text = match size {
@@ -55,8 +59,9 @@ impl IntoParams for TaskParameters {
                     the largest down; in the order of the split when absent.";
         let split = "Only tasks of this split; all when absent.";
         let split = parameter::<String>("split", Some(split)).example(Some("demo".into()));
-        let sort = parameter::<String>("sort", Some(sort));
-        let parameters = std::iter::once(split).chain(texts).chain(sizes);
+        let sort = one_word("sort", sort, in_both_directions(Size::ALL.map(Size::name)));
+        let parameters = std::iter::once(split).chain(texts);
+        let parameters = parameters.chain([findings, state]).chain(sizes);
         let parameters = parameters.chain([sort]);
         parameters.map(ParameterBuilder::build).collect()
     }
@@ -70,6 +75,15 @@ fn parameter<T: PartialSchema>(name: &str, description: Option<&str>) -> Paramet
         .required(Required::False)
         .description(description)
         .schema(Some(T::schema()))
+}
+
+/// An optional parameter that has one of some words.
+fn one_word<W: Into<Value>>(
+    name: &str,
+    description: &str,
+    words: impl IntoIterator<Item = W>,
+) -> ParameterBuilder {
+    parameter::<String>(name, Some(description)).schema(Some(one_of(words, None)))
 }
 
 impl QueryParameters for TaskParameters {

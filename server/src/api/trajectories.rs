@@ -6,7 +6,7 @@ use swe_ci_views::trajectories::{Place, Selection, Subject, Trajectories, Transc
 
 use super::Answer;
 use super::addresses::RunPath;
-use super::query::{Query, parameters};
+use super::query::{Query, parameters, words};
 use super::responses::{Invalid, NoSuchRun};
 use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
@@ -25,6 +25,11 @@ pub(crate) async fn trajectories(engine: ActorEngine, path: Path<RunPath>) -> An
     Ok(Json(sums))
 }
 
+words! {
+    /// Which places of a row.
+    Only = ["all", "marked"], Some("all");
+}
+
 parameters! {
     /// A row of a table.
     struct PlaceParameters of |query| {
@@ -37,7 +42,7 @@ parameters! {
         #[param(value_type = String)]
         name: String = query.value("name").unwrap_or_default().to_owned(),
         /// `marked`: only places with failed calls, or with an earlier content.
-        #[param(value_type = Option<String>, default = "all", example = "marked")]
+        #[param(inline, value_type = Option<Only>, example = "marked")]
         only: bool = query.word("only", [("all", false), ("marked", true)])?,
     }
 }

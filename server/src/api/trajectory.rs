@@ -9,10 +9,15 @@ use swe_ci_views::conversation::{MessagesPage, Window};
 use swe_ci_views::view::StepView;
 
 use super::addresses::TrajectoryPath;
-use super::query::{Query, parameters};
+use super::query::{Query, parameters, words};
 use super::responses::{Invalid, NoTrajectory};
 use super::{Answer, Result, download};
 use crate::extract::{ActorEngine, Path};
+
+words! {
+    /// The formats of a trajectory.
+    TrajectoryFormat = ["jsonl", "atif"], Some("jsonl");
+}
 
 parameters! {
     /// The attempt and the format.
@@ -22,7 +27,7 @@ parameters! {
         attempt: Option<u32> = query.count("attempt")?,
         /// `jsonl`: as recorded, an object with each request and its answer per
         /// line. `atif`: the Agent Trajectory Interchange Format.
-        #[param(rename = "format", value_type = Option<String>, default = "jsonl", example = "atif")]
+        #[param(rename = "format", inline, value_type = Option<TrajectoryFormat>, example = "atif")]
         atif: bool = query.word("format", [("jsonl", false), ("atif", true)])?,
     }
 }

@@ -23,11 +23,14 @@ pub(super) async fn authenticate(
     if request.uri().path().starts_with("/pkg/") {
         return next.run(request).await;
     }
-    if !is_same_site(&app, &request) {
+    let Ok(token) = bearer(request.headers()) else {
+        return Problem::unusable_credentials().into_response();
+    };
+    if token.is_none() && !is_same_site(&app, &request) {
         return Problem::cross_site().into_response();
     }
     let session = request.extensions().get::<Session>();
-    let actor = match request_actor(&app.engine, request.headers(), session).await {
+    let actor = match request_actor(&app.engine, token, request.headers(), session).await {
         Ok(actor) => actor,
         Err(error) => return Problem::from(error).into_response(),
     };
@@ -53,18 +56,17 @@ fn is_same_site(app: &App, request: &Request) -> bool {
     let reads = [Method::GET, Method::HEAD, Method::OPTIONS];
     let headers = request.headers();
     let own = app.public_url.as_ref().map(PublicUrl::as_str);
-    reads.contains(request.method())
-        || bearer(headers).is_some()
-        || origin::is_ours(headers, own, session::has_cookie(headers))
+    reads.contains(request.method()) || origin::is_ours(headers, own, session::has_cookie(headers))
 }
 
 /// A token takes precedence over a session: it is explicit.
 async fn request_actor(
     engine: &Engine,
+    token: Option<&str>,
     headers: &HeaderMap,
     session: Option<&Session>,
 ) -> Result<Actor, Error> {
-    if let Some(token) = bearer(headers) {
+    if let Some(token) = token {
         return engine.actor_of_token(token).await;
     }
     let Some(session) = session.filter(|_| session::has_cookie(headers)) else {
@@ -79,11 +81,25 @@ async fn request_actor(
     Ok(identity.map_or(Actor::Visitor, Actor::Account))
 }
 
-/// The bearer token a program sends, valid or not.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let given = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = given.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+/// The header has credentials that this site does not use.
+#[derive(Debug, PartialEq, Eq)]
+struct Unusable;
+
+/// The bearer token a program sends, valid or not. Anything else in its header is
+/// refused: its sender means to be somebody, and would be taken for a visitor.
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Unusable> {
+    let mut given = headers.get_all(header::AUTHORIZATION).into_iter();
+    let given = match (given.next(), given.next()) {
+        (None, _) => return Ok(None),
+        (Some(given), None) => given.to_str().map_err(|_| Unusable)?,
+        (Some(_), Some(_)) => return Err(Unusable),
+    };
+    let (scheme, token) = given.split_once(' ').ok_or(Unusable)?;
+    let token = token.trim();
+    match scheme.eq_ignore_ascii_case("bearer") && !token.is_empty() {
+        true => Ok(Some(token)),
+        false => Err(Unusable),
+    }
 }
 
 #[cfg(test)]
@@ -92,17 +108,22 @@ mod tests {
 
     #[test]
     fn tokens_are_recognised() {
-        let check = |given: &str, expect: Option<&str>| {
+        let check = |given: &[&str], expect: Result<Option<&str>, Unusable>| {
             let mut headers = HeaderMap::new();
-            headers.insert(header::AUTHORIZATION, given.parse().unwrap());
-            assert_eq!(bearer(&headers), expect, "{given}");
+            for value in given {
+                headers.append(header::AUTHORIZATION, value.parse().unwrap());
+            }
+            assert_eq!(bearer(&headers), expect, "{given:?}");
         };
-        check("Bearer sweci_abc", Some("sweci_abc"));
-        check("bearer  sweci_abc ", Some("sweci_abc"));
+        check(&[], Ok(None));
+        check(&["Bearer sweci_abc"], Ok(Some("sweci_abc")));
+        check(&["bearer  sweci_abc "], Ok(Some("sweci_abc")));
         // The engine decides which tokens are valid.
-        check("Bearer x", Some("x"));
-        check("Basic dTpw", None);
-        check("Bearer", None);
-        assert_eq!(bearer(&HeaderMap::new()), None);
+        check(&["Bearer x"], Ok(Some("x")));
+        // A variable that is not set, and a token without its scheme.
+        for unusable in ["", "Bearer", "Bearer ", "sweci_abc", "Basic dTpw"] {
+            check(&[unusable], Err(Unusable));
+        }
+        check(&["Bearer x", "Bearer x"], Err(Unusable));
     }
 }

@@ -119,7 +119,7 @@ async fn iteration(
     let run = engine.run(&run).await?;
     match cards::iteration(&run, &evolution, number) {
         Some(card) => drawn(move || card).await,
-        None => Err(Error::not_found("iteration of this evolution", text).into()),
+        None => Err(Error::not_found_in("this evolution", "iteration", text).into()),
     }
 }
 

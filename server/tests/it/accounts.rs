@@ -396,13 +396,31 @@ async fn tokens() {
         (&me["name"], &me["role"]),
         (&json!("ada"), &json!("reader"))
     );
-    for bad in ["Bearer sweci_wrong", "Bearer x", &token[..token.len() - 1]] {
-        let answer = app
-            .ask("GET", "/api/v1/runs", &[("authorization", bad)])
-            .await;
-        answer.problem(401, "unauthenticated");
-        assert_eq!(answer.header("www-authenticate"), "Bearer");
+    let bare = token.strip_prefix("Bearer ").unwrap();
+    for (bad, expect) in [
+        ("Bearer sweci_wrong", "unknown"),
+        ("Bearer x", "unknown"),
+        (&token[..token.len() - 1], "unknown"),
+        // A variable that is not set, a scheme that is not ours, and none.
+        ("", "`Bearer sweci_…`"),
+        ("Bearer ", "`Bearer sweci_…`"),
+        ("Basic YWRhOmFkYQ==", "`Bearer sweci_…`"),
+        (bare, "`Bearer sweci_…`"),
+    ] {
+        for path in ["/api/v1/runs", "/runs", "/health/live"] {
+            let answer = app.ask("GET", path, &[("authorization", bad)]).await;
+            let problem = answer.problem(401, "unauthenticated");
+            let detail = problem["detail"].as_str().unwrap();
+            assert!(detail.contains(expect), "{bad} → {detail}");
+            assert!(!detail.contains(bare), "{detail}");
+            assert_eq!(answer.header("www-authenticate"), "Bearer");
+        }
     }
+    // Nor does a session make up for them.
+    let cookie = Browser::signed_in(&app, "ada").await.cookie.unwrap();
+    let both = [("authorization", bare), ("cookie", cookie.as_str())];
+    let refused = app.ask("GET", "/api/v1/me", &both).await;
+    refused.problem(401, "unauthenticated");
     // A token takes precedence over a session.
     let cookie = Browser::signed_in(&app, "ada").await.cookie.unwrap();
     let both = [by[0], ("cookie", cookie.as_str())];
@@ -445,6 +463,7 @@ async fn a_token_is_made_by_a_program() {
     for bad in [
         "{}",
         "x",
+        "[]",
         r#"{"name": "a", "scope": "king", "days": 1}"#,
         r#"{"name": "a", "scope": "reader", "days": 366}"#,
     ] {

@@ -1,6 +1,9 @@
 //! Invalid input is refused, and the problem names a valid alternative.
 
+use swe_ci_views::account::AccountRole;
+
 use crate::fixture::{HUMAN, TestApp};
+use crate::people::{account, bearer};
 
 #[tokio::test]
 async fn bad_parameters() {
@@ -15,16 +18,11 @@ async fn bad_parameters() {
     };
     let whole = "a whole number from 1 to 500";
     for list in ["leaderboard", "tasks", "runs"] {
-        for limit in ["0", "501", "-1", "1.5", "ten", "", "4294967297"] {
+        for limit in ["0", "501", "-1", "1.5", "ten", "%20", "4294967297"] {
             let path = format!("/api/v1/{list}?limit={limit}");
-            check(&path, "limit", &[&format!("`limit` is `{limit}`"), whole]).await;
+            let shown = limit.replace("%20", " ");
+            check(&path, "limit", &[&format!("`limit` is `{shown}`"), whole]).await;
         }
-        check(
-            &format!("/api/v1/{list}?after="),
-            "after",
-            &["`next` of the previous page"],
-        )
-        .await;
         check(
             &format!("/api/v1/{list}?limit=1&limit=2"),
             "limit",
@@ -38,7 +36,7 @@ async fn bad_parameters() {
         )
         .await;
     }
-    for gamma in ["0", "0.09", "10.1", "NaN", "inf", "-1", "", "1,5"] {
+    for gamma in ["0", "0.09", "10.1", "NaN", "inf", "-1", "1,5"] {
         let path = format!("/api/v1/leaderboard?gamma={gamma}");
         check(&path, "gamma", &[&format!("`{gamma}`"), "from 0.1 to 10"]).await;
     }
@@ -55,7 +53,12 @@ async fn bad_parameters() {
     )
     .await;
     check("/api/v1/leaderboard?split=..%2Fetc", "split", &["../etc"]).await;
-    check("/api/v1/leaderboard?after=nobody", "after", &["`nobody`"]).await;
+    for list in ["leaderboard", "tasks", "runs"] {
+        for after in ["nobody", "00000000", "%20"] {
+            let path = format!("/api/v1/{list}?after={after}");
+            check(&path, "after", &["`next` of the previous page"]).await;
+        }
+    }
     check("/api/v1/tasks?split=%00", "split", &["name of a split"]).await;
     check("/api/v1/tasks/.hidden", "id", &["`.hidden`", "letters"]).await;
     check("/api/v1/tasks/%FF", "id", &["UTF-8"]).await;
@@ -107,6 +110,22 @@ async fn bad_parameters() {
 }
 
 #[tokio::test]
+async fn the_audit_log_has_no_page_after_what_is_no_entry() {
+    let app = TestApp::seeded().await;
+    let root = account(&app, "root", AccountRole::Admin).await;
+    let root = bearer(&app, &root, AccountRole::Admin).await;
+    let by = [("authorization", root.as_str())];
+    let answer = app.ask("GET", "/api/v1/audit?after=zz", &by).await;
+    let problem = answer.problem(400, "bad-parameter");
+    assert_eq!(problem["parameter"], "after");
+    let first = app.ask("GET", "/api/v1/audit?limit=1", &by).await.json();
+    let next = first["next"].as_str().unwrap();
+    let path = format!("/api/v1/audit?limit=1&after={next}");
+    let second = app.ask("GET", &path, &by).await.json();
+    assert_ne!(first["items"], second["items"]);
+}
+
+#[tokio::test]
 async fn missing_things() {
     let app = TestApp::seeded().await;
     let check = async |path: &str, kind: &str, expect: &str| {
@@ -147,6 +166,12 @@ async fn missing_things() {
         "/api/v1/evolutions/e-human-alpha/iterations/9",
         "not-found",
         "`9`",
+    )
+    .await;
+    check(
+        &format!("/api/v1/runs/{HUMAN}/tasks/nope"),
+        "not-found",
+        "there is no task `nope` in this run",
     )
     .await;
     check("/api/v1/nothing", "no-such-address", "/api/v1/nothing").await;

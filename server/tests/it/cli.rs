@@ -183,6 +183,10 @@ async fn tables_and_json_show_the_same() {
         table.contains(MODEL) && table.contains("running"),
         "{table}"
     );
+    let wrong = run(&data, &["run", "list", "--after", "zz"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    let message = stderr(&wrong);
+    assert!(message.contains("`after` is `zz`"), "{message}");
     let page = json(&["run", "list", "--limit", "1", "--json"]);
     let next = page["next"].as_str().unwrap();
     assert_eq!(

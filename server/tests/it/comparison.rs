@@ -238,7 +238,7 @@ async fn parameters_are_read_strictly() {
         }
     };
     check("", "runs", "`runs` is missing").await;
-    check("?runs=", "runs", "2 to 6 different ids").await;
+    check("?runs=", "runs", "`runs` is missing").await;
     check("?runs=a", "runs", "`runs` is `a`").await;
     check("?runs=a,a", "runs", "2 to 6 different ids").await;
     check("?runs=a&runs=b", "runs", "more than once").await;

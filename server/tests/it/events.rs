@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::Request;
 use futures::StreamExt;
 
-use crate::fixture::{MODEL, TestApp};
+use crate::fixture::{HUMAN, MODEL, TestApp};
 use crate::openapi::has_form;
 
 fn request(last_event_id: Option<&str>) -> Request<Body> {
@@ -42,6 +42,28 @@ async fn a_stream_ends_when_the_server_stops() {
     app.shutdown.cancel();
     let ended = tokio::time::timeout(Duration::from_secs(30), body.next()).await;
     assert!(ended.expect("the stream ends").is_none());
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_its_run() {
+    let app = TestApp::seeded().await;
+    let response = app.send(request(Some("0"))).await;
+    let mut body = response.into_body().into_data_stream();
+    app.engine.cancel(MODEL).await.unwrap();
+    let last = body.next().await.expect("an event").unwrap();
+    let last = String::from_utf8(last.to_vec()).unwrap();
+    assert!(last.contains("\"progress\":\"cancelled\""), "{last}");
+    let ended = tokio::time::timeout(Duration::from_secs(30), body.next()).await;
+    assert!(ended.expect("the stream ends").is_none());
+    // A browser reconnects, and then no more.
+    let id = last.lines().find_map(|line| line.strip_prefix("id: "));
+    assert_eq!(app.send(request(id)).await.status(), 204);
+    let path = format!("/api/v1/runs/{HUMAN}/events");
+    assert_eq!(app.get(&path).await.status, 204);
+    // Who missed the end gets it.
+    let missed = app.send(request(Some("0"))).await;
+    let missed = axum::body::to_bytes(missed.into_body(), 10_000).await;
+    assert!(String::from_utf8_lossy(&missed.unwrap()).contains("cancelled"));
 }
 
 /// Late and slow readers get the same events; each is serialised once.

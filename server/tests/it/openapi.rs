@@ -85,6 +85,74 @@ async fn answers_are_as_described() {
     assert!(successes >= 40, "{successes}");
 }
 
+/// What the layers around the handlers answer, and the words of parameters.
+#[tokio::test]
+async fn shared_answers_and_words_are_described() {
+    let app = TestApp::empty().await;
+    let document = app.get("/api/v1/openapi.json").await.json();
+    let described = |method: &str, path: &str, status: &str| {
+        document["paths"][path][method]["responses"][status].is_object()
+    };
+    assert!(described("get", "/api/v1/runs", "304"));
+    assert!(described("get", "/api/v1/leaderboard.csv", "304"));
+    assert!(!described("get", "/api/v1/runs/{id}/events", "304"));
+    assert!(!described("get", "/health/live", "304"));
+    assert!(described("post", "/api/v1/runs", "413"));
+    assert!(!described("post", "/api/v1/runs/{id}/pause", "413"));
+    let words = |path: &str, name: &str| {
+        let parameters = document["paths"][path]["get"]["parameters"].as_array();
+        let mut parameters = parameters.unwrap().iter();
+        let parameter = parameters.find(|parameter| parameter["name"] == name);
+        parameter.unwrap()["schema"]["enum"].clone()
+    };
+    let seen = json!(["include", "exclude"]);
+    assert_eq!(words("/api/v1/leaderboard", "seen"), seen);
+    assert_eq!(words("/api/v1/runs", "mine"), json!(["no", "yes"]));
+    let order = words("/api/v1/matrix", "sort");
+    assert_eq!(
+        order.as_array().unwrap()[..2],
+        [json!("mean"), json!("-mean")]
+    );
+    let order = words("/api/v1/tasks", "sort");
+    assert_eq!(order.as_array().unwrap().len(), 12);
+}
+
+/// Forms send every field, also the empty ones.
+#[tokio::test]
+async fn an_empty_parameter_counts_as_absent() {
+    let app = TestApp::seeded().await;
+    let document = app.get("/api/v1/openapi.json").await.json();
+    let root = account(&app, "root", AccountRole::Admin).await;
+    let root = bearer(&app, &root, AccountRole::Admin).await;
+    let mut parameters = 0;
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        let described = operations["get"]["parameters"].as_array();
+        for parameter in described.into_iter().flatten() {
+            if parameter["in"] != "query" {
+                continue;
+            }
+            let empty = format!("{}=", parameter["name"].as_str().unwrap());
+            let others = query(path);
+            let others = others.trim_start_matches('?').split('&');
+            let without: Vec<&str> = others.filter(|pair| !pair.starts_with(&empty)).collect();
+            let without = format!("{}?{}", filled(path), without.join("&"));
+            let with = match without.ends_with('?') {
+                true => format!("{without}{empty}"),
+                false => format!("{without}&{empty}"),
+            };
+            let by = [("authorization", root.as_str())];
+            let expect = app.ask("GET", &without, &by).await;
+            let found = app.ask("GET", &with, &by).await;
+            assert_eq!(found.status, expect.status, "{with}: {}", found.text());
+            if found.status == 200 {
+                assert!(found.bytes == expect.bytes, "{with} is not {without}");
+            }
+            parameters += 1;
+        }
+    }
+    assert!(parameters > 80, "{parameters}");
+}
+
 /// Of the media types that are described, the answer has one, and its JSON has
 /// the form of that.
 #[track_caller]

@@ -31,6 +31,12 @@ async fn the_api_filters_runs() {
         &[MODEL],
     )
     .await;
+    // Of a run that is gone.
+    check(
+        "after=00000000-0000-7000-8000-000000000009",
+        &[PATIENT, MODEL, HUMAN],
+    )
+    .await;
     check("mine=no&text=nobody", &[]).await;
     let first = app.get("/api/v1/runs?text=acme&limit=1").await.json();
     assert_eq!(

@@ -96,18 +96,21 @@ async fn an_invalid_configuration_lists_every_error() {
     let fields: Vec<&str> = fields.map(|bad| bad["field"].as_str().unwrap()).collect();
     assert_eq!(fields, ["samples", "tasks", "endpoint.url", "endpoint.key"]);
 
-    let unreadable = async |body: &str, expect: &str| {
+    let unreadable = async |body: &str, field: Option<&str>, expect: &str| {
         let answer = ada.ask("POST", "/api/v1/runs", body).await;
         let problem = answer.problem(400, "bad-request");
+        assert_eq!(problem["parameter"].as_str(), field, "{problem}");
         let detail = problem["detail"].as_str().unwrap();
         assert!(detail.contains(expect), "{body} → {detail}");
     };
-    unreadable("", "EOF").await;
-    unreadable("{}", "missing field `config`").await;
+    unreadable("", None, "not JSON: EOF").await;
+    unreadable("[]", None, "must be a JSON object").await;
+    unreadable("{}", Some("config"), "`config`: it is missing").await;
     let mut slip = config();
     slip["sample"] = json!(3);
     let slip = json!({"config": slip}).to_string();
-    unreadable(&slip, "no field `config.sample`").await;
+    let field = "config.sample";
+    unreadable(&slip, Some(field), "there is no such field").await;
 
     let good = json!({"config": config()});
     let visitor = Program::of_visitor(&app);

@@ -35,15 +35,9 @@ async fn tasks_are_narrowed_and_ordered() {
     refuse("state=on", "state", "`ready` or `unusable`").await;
     refuse("min_gap=-1", "min_gap", "a number from 0").await;
     refuse("sort=size", "sort", "gap, tests, commits").await;
-    let gone = app
-        .get("/api/v1/tasks?after=nobody")
-        .await
-        .problem(400, "bad-request");
-    let detail = gone["detail"].as_str().unwrap();
-    assert!(
-        detail.contains("`nobody` is not among these tasks"),
-        "{detail}"
-    );
+    refuse("after=nobody", "after", "`nobody`; it must be the `next`").await;
+    let other = "repo=beta&after=alpha-1";
+    refuse(other, "after", "`alpha-1`; it must be the `next`").await;
 }
 
 #[tokio::test]

@@ -49,7 +49,8 @@ impl Engine {
         let row = rows
             .iter()
             .find(|row| row.task_id == *task && row.sample == sample);
-        let row = row.ok_or_else(|| Error::not_found("sample of this task", sample))?;
+        let row =
+            row.ok_or_else(|| Error::not_found_in("this run", "sample of the task", sample))?;
         self.inspect_iteration(&row.id, iteration).await
     }
 

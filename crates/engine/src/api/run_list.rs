@@ -17,8 +17,9 @@ impl Engine {
     /// The runs of a filter, newest first.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for an unknown split, [`Error::Unauthenticated`] when
-    /// somebody without an account asks for their own.
+    /// [`Error::NotFound`] for an unknown split, [`Error::NoSuchPage`] when the page
+    /// begins after no id, [`Error::Unauthenticated`] when somebody without an account
+    /// asks for their own.
     pub async fn runs(&self, filter: &RunFilter, request: &PageRequest) -> Result<Page<ListedRun>> {
         let limit = request.limit()?;
         let whose = match filter.mine {
@@ -28,7 +29,9 @@ impl Engine {
         if let Some(split) = &filter.split {
             self.check_split(split).await?;
         }
-        let runs = self.store.runs(&whose, filter, request.after(), limit + 1);
+        let runs = self
+            .store
+            .runs(&whose, filter, request.after_id()?, limit + 1);
         let Page { items, next } = page(runs.await?, limit, |run: &RunSummary| run.run_id.clone());
         let items = self.with_scores(items).await?;
         Ok(Page { items, next })

@@ -16,6 +16,7 @@ use swe_ci_views::host::HostLoad;
 use swe_ci_views::view::{
     CurrentStep, EvolutionDetail, EvolutionView, Page, RunDetail, RunSummary, Spent, StepView,
 };
+use uuid::Uuid;
 
 use crate::{Engine, as_u32};
 use swe_ci_dataset::dataset_digest;
@@ -40,6 +41,20 @@ impl PageRequest {
 
     pub(crate) fn after(&self) -> &str {
         self.after.as_deref().unwrap_or_default()
+    }
+
+    /// The id that the page begins after; empty for the first page. Ids are in the
+    /// order of time, so what had this one may be gone.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPage`] for what is no id.
+    pub(crate) fn after_id(&self) -> Result<&str> {
+        let after = self.after();
+        let is_id = Uuid::try_parse(after).is_ok_and(|id| id.to_string() == after);
+        match after.is_empty() || is_id {
+            true => Ok(after),
+            false => Err(Error::NoSuchPage(after.to_owned())),
+        }
     }
 }
 
@@ -181,12 +196,12 @@ impl Engine {
         samples.retain(|row| row.task_id == *task);
         let count = as_u32(samples.len());
         if count == 0 {
-            return Err(Error::not_found("task in this run", task));
+            return Err(Error::not_found_in("this run", "task", task));
         }
         let row = samples
             .into_iter()
             .find(|row| row.sample == sample)
-            .ok_or_else(|| Error::not_found("sample of this task", sample))?;
+            .ok_or_else(|| Error::not_found_in("this run", "sample of the task", sample))?;
         let suite = self.store.suite(&row.suite).await?;
         let mut rows = self.store.iterations(&row.id).await?;
         let view = view(row, run.config.plan.max_iterations, &rows);
@@ -269,6 +284,26 @@ fn same_code(rows: &[IterationRow]) -> Vec<Option<u32>> {
 mod tests {
     use super::*;
     use swe_ci_core::outcomes::Outcomes;
+
+    #[test]
+    fn pages_begin_after_ids() {
+        let check = |after: Option<&str>, expect: Option<&str>| {
+            let request = PageRequest {
+                limit: None,
+                after: after.map(str::to_owned),
+            };
+            assert_eq!(request.after_id().ok(), expect, "{after:?}");
+        };
+        let id = "00000000-0000-7000-8000-00000000000a";
+        check(None, Some(""));
+        check(Some(""), Some(""));
+        check(Some(id), Some(id));
+        check(Some("zz"), None);
+        check(Some(" "), None);
+        // Ids are compared as texts, so another form has another place.
+        check(Some(id.to_uppercase().as_str()), None);
+        check(Some(id.replace('-', "").as_str()), None);
+    }
 
     #[test]
     fn code_is_known_again() {

@@ -58,7 +58,7 @@ impl Engine {
     /// Tasks in the requested order.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when there is no such page.
+    /// [`Error::NoSuchPage`] when the page begins after none of these tasks.
     pub async fn tasks(&self, wanted: &TasksWanted, request: &PageRequest) -> Result<TasksFound> {
         let limit = request.limit()? as usize;
         let split = wanted.split.as_deref();
@@ -76,8 +76,7 @@ impl Engine {
             "" => 0,
             after => {
                 let at = tasks.iter().position(|task| task.task_id.as_str() == after);
-                let problem = || format!("after: `{after}` is not among these tasks");
-                at.ok_or_else(|| Error::Invalid(problem()))? + 1
+                at.ok_or_else(|| Error::NoSuchPage(after.to_owned()))? + 1
             }
         };
         let end = tasks.len().min(from + limit);

@@ -82,7 +82,8 @@ impl Engine {
     /// administrators.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a limit out of range.
+    /// [`Error::Invalid`] for a limit out of range, [`Error::NoSuchPage`] when the page
+    /// begins after no id.
     pub async fn audit(
         &self,
         request: &PageRequest,
@@ -92,7 +93,7 @@ impl Engine {
         let limit = request.limit()?;
         let entries = self
             .store
-            .audit(subject, request.after(), limit + 1)
+            .audit(subject, request.after_id()?, limit + 1)
             .await?;
         Ok(page(entries, limit, |entry| entry.entry_id.clone()))
     }
