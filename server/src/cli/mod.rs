@@ -232,7 +232,9 @@ impl Cli {
             Command::ImportResults(options) => {
                 import_results::execute(&engine().await?, options).await
             }
-            Command::ExportResults(options) => export_results::execute(&global, options).await,
+            Command::ExportResults(options) => {
+                Box::pin(export_results::execute(&global, options)).await
+            }
             Command::Verify(options) => verify::execute(&engine().await?, &options).await,
             Command::Judge(options) => judge::execute(engine, options).await,
             Command::Regrade(options) => regrade::execute(&engine().await?, &options).await,

@@ -250,7 +250,7 @@ async fn one_bad_file_imports_nothing() {
         }
     };
     check(&|r| r.model.clear(), "model: ").await;
-    check(&|r| r.max_iterations = 0, "plan.max_iterations: ").await;
+    check(&|r| r.max_iterations = Some(0), "plan.max_iterations: ").await;
     check(&|r| r.split = Some("../x".into()), "split: ").await;
     check(&|r| r.release_date = Some("soon".into()), "release_date: ").await;
     check(
