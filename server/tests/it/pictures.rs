@@ -63,7 +63,7 @@ async fn every_figure_is_a_png_of_the_size_asked_for() {
 #[tokio::test]
 async fn invalid_requests_get_advice() {
     let app = TestApp::seeded().await;
-    for scale in ["1", "5", "0", "-2", "2.5", "two", "", "4294967298"] {
+    for scale in ["1", "5", "0", "-2", "2.5", "two", "4294967298"] {
         let path = format!("/api/v1/plots/solved.png?scale={scale}");
         let problem = app.get(&path).await.problem(400, "bad-parameter");
         assert_eq!(problem["parameter"], "scale");
