@@ -140,18 +140,12 @@ impl TaskPreparation<'_> {
                     .with_context(|| format!("cannot create {}", parent.display()))?;
             }
             files::unzip(&archive, &checkout, CHECKOUT)?;
-            // These stay unknown on failure, for example in a shallow copy.
-            let lines = changes(&checkout, &base, &target, &unwatched).ok();
-            let licence = facts(&checkout, &target, &unwatched).ok().and_then(licence);
-            let history = History::new(checkout);
-            Ok(Ends {
-                lines: lines.as_ref().map(lines_changed),
-                licence,
-                commits: history.between(&base, &target)?.len(),
-                times: (history.commit(&base)?.time, history.commit(&target)?.time),
-                base: Arc::new(history.code(&base)?),
-                oracle: Arc::new(history.code(&target)?),
-            })
+            let ends = ends(&checkout, &base, &target);
+            if ends.is_err() {
+                // Nothing can use it, and it may be large.
+                files::remove_folder(&checkout)?;
+            }
+            ends
         });
         ends.await.map_err(|e| PrepareError::of(&e))
     }
@@ -228,6 +222,21 @@ struct Tested {
     raw: Vec<u8>,
     seconds: f64,
     dropped_options: Vec<String>,
+}
+
+fn ends(checkout: &Path, base: &str, target: &str) -> anyhow::Result<Ends> {
+    // These stay unknown on failure, for example in a shallow copy.
+    let lines = changes(checkout, base, target, &unwatched).ok();
+    let licence = facts(checkout, target, &unwatched).ok().and_then(licence);
+    let history = History::new(checkout.to_path_buf());
+    Ok(Ends {
+        lines: lines.as_ref().map(lines_changed),
+        licence,
+        commits: history.between(base, target)?.len(),
+        times: (history.commit(base)?.time, history.commit(target)?.time),
+        base: Arc::new(history.code(base)?),
+        oracle: Arc::new(history.code(target)?),
+    })
 }
 
 /// The target's licences as one SPDX expression.

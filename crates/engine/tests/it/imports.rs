@@ -46,6 +46,7 @@ async fn one_bad_task_does_not_stop_the_rest() {
         .write(&[
             task("good"),
             task("corrupt-zip"),
+            task("no-checkout"),
             task("no-image"),
             task("corrupt-image"),
             TinyTask {
@@ -60,6 +61,8 @@ async fn one_bad_task_does_not_stop_the_rest() {
         .await;
     let data = fixture.dataset().join("data");
     std::fs::write(data.join("corrupt-zip/code.zip"), "PK no zip").unwrap();
+    let archive = data.join("no-checkout/code.zip");
+    swe_ci_base::files::zip_folder(&data.join("good"), &archive).unwrap();
     for (name, content) in [("no-image", None), ("corrupt-image", Some("no gzip"))] {
         let image = data.join(name).join("image.tar.gz");
         std::fs::remove_file(&image).unwrap();
@@ -69,7 +72,7 @@ async fn one_bad_task_does_not_stop_the_rest() {
     }
     let (imported, said) = fixture.import_written().await;
     let imported = imported.unwrap();
-    assert_eq!(said.len(), 6);
+    assert_eq!(said.len(), 7);
     let reason = |name: &str| match &imported
         .tasks
         .iter()
@@ -85,6 +88,9 @@ async fn one_bad_task_does_not_stop_the_rest() {
     };
     check("good", "ready");
     check("corrupt-zip", "code.zip: it is not a zip archive");
+    check("no-checkout", "is not a git checkout");
+    let unpacked = fixture.folder.path().join("data/tasks/no-checkout/code");
+    assert!(!unpacked.exists(), "nothing uses it");
     check("no-image", "image.tar.gz: No such file");
     check("corrupt-image", "cannot load");
     check(
