@@ -100,10 +100,14 @@ write_licences() {
 # texts FOLDER: what every package has beside the program.
 texts() { cp README.md LICENSE-APACHE LICENSE-MIT "$packages/THIRD-PARTY-LICENSES.txt" "$1/"; }
 
+# manual FOLDER: the pages that messages of the program and README.md name.
+manual() { git ls-files -z 'docs/*.md' 'docs/pictures' | xargs -0 cp --parents -t "$1"; }
+
 write_archive() {
     mkdir "$work/$name"
     cp "$program" "$work/$name/"
     texts "$work/$name"
+    manual "$work/$name"
     cp packaging/deb/swe-ci.service "$work/$name/"
     tar --create --directory "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" \
         --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX "$name" |
@@ -128,8 +132,9 @@ write_deb() {
     install -D --mode 644 packaging/deb/swe-ci.default "$root/etc/default/swe-ci"
     install -d "$root/usr/share/doc/swe-ci" "$root/DEBIAN"
     cp README.md "$root/usr/share/doc/swe-ci/"
+    manual "$root/usr/share/doc/swe-ci"
     cat LICENSE-MIT LICENSE-APACHE "$packages/THIRD-PARTY-LICENSES.txt" >"$root/usr/share/doc/swe-ci/copyright"
-    chmod 644 "$root"/usr/share/doc/swe-ci/*
+    chmod --recursive u=rwX,go=rX "$root/usr/share/doc"
     install --mode 644 packaging/deb/conffiles "$root/DEBIAN/"
     install packaging/deb/{postinst,prerm,postrm} "$root/DEBIAN/"
     # Debian orders 0.2.0~rc.1 before 0.2.0.

@@ -114,6 +114,7 @@ test_archive() {
     archive=$(one "swe-ci-*-$processor-*.tar.gz")
     tar --extract --file "$archive" --directory "$work"
     local program=("$work"/swe-ci-*/swe-ci)
+    [[ -f ${program[0]%/*}/docs/operations.md ]] || die test "the manual is not in the archive"
     if readelf --program-headers "${program[0]}" | grep -qw INTERP; then die test "the program is not static"; fi
     if grep -qaE "$ROOT/|$HOME/\.cargo" "${program[0]}"; then die test "the program holds a path of this machine"; fi
     try_serve "${program[0]}"
@@ -141,6 +142,7 @@ test_wheel() {
 test_deb() {
     local deb
     deb=$(one "swe-ci_*_$architecture.deb")
+    [[ $(dpkg-deb --contents "$deb") == */docs/operations.md* ]] || die test "the manual is not in the .deb"
     if ((${#emulator[@]})); then
         dpkg-deb --extract "$deb" "$work/deb"
         try_serve "$work/deb/usr/bin/swe-ci"

@@ -111,6 +111,10 @@ pub fn NoTasks(
                 {will}
                 " The first command creates four small tasks from the release histories of real packages. The second replays the maintainers' changes: the human baseline."
             </p>
+            <p>
+                "A server that was started with " <code>"--demo"</code>
+                ", as by " <code>"make run"</code> ", does both by itself: load this page again in a minute."
+            </p>
         </Empty>
     }
 }
