@@ -110,15 +110,15 @@ valid() {
         die harbor "Harbor's validator refuses $1: $(tail -n 20 "$folder/validator.log")"
 }
 
-# imported KIND AGENT ITERATIONS SCORE
+# imported KIND AGENT SCORE: the job tells how many iterations it has.
 imported() {
     local score
     score=$("$program" score "$folder/jobs/$1-$2" --from harbor --metadata "$folder/tasks/metadata/demo.csv" \
-        --max-iterations "$3" --convention paper --json 2>/dev/null |
+        --convention paper --json 2>/dev/null |
         python3 -c 'import json, sys; print(round(float(json.load(sys.stdin)["evoscore"]), 9))')
-    [[ $score == "$4" ]] || die harbor "the job $1-$2 scores $score, not $4"
+    [[ $score == "$3" ]] || die harbor "the job $1-$2 scores $score, not $3"
     run=$("$program" import-results --from harbor "$folder/jobs/$1-$2" --metadata "$folder/tasks/metadata/demo.csv" \
-        --max-iterations "$3" --model "$2" --data "$work/data" 2>/dev/null)
+        --model "$2" --data "$work/data" 2>/dev/null)
     say harbor "the job $1-$2 is imported: EvoScore $score"
 }
 
@@ -166,10 +166,10 @@ for kind in step:1 evolution:$ITERATIONS; do
     for agent in oracle:1.0 nop:0.0; do
         say harbor "${kind%:*}, ${agent%:*}"
         trial "${kind%:*}" "${agent%:*}" "${agent#*:}" "${chosen[@]}"
-        imported "${kind%:*}" "${agent%:*}" "${kind#*:}" "${agent#*:}"
+        imported "${kind%:*}" "${agent%:*}" "${agent#*:}"
     done
     say harbor "${kind%:*}, terminus-2"
     converse "${kind%:*}" "${kind#*:}"
-    imported "${kind%:*}" terminus-2 "${kind#*:}" "$MODEL_REWARD"
+    imported "${kind%:*}" terminus-2 "$MODEL_REWARD"
     shown "${kind%:*}" "${kind#*:}"
 done
