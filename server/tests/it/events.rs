@@ -60,7 +60,7 @@ async fn a_stream_ends_with_its_run() {
     assert_eq!(app.send(request(id)).await.status(), 204);
     let path = format!("/api/v1/runs/{HUMAN}/events");
     assert_eq!(app.get(&path).await.status, 204);
-    // Who missed the end gets it.
+    // A client that missed the end gets it.
     let missed = app.send(request(Some("0"))).await;
     let missed = axum::body::to_bytes(missed.into_body(), 10_000).await;
     assert!(String::from_utf8_lossy(&missed.unwrap()).contains("cancelled"));

@@ -85,7 +85,8 @@ async fn answers_are_as_described() {
     assert!(successes >= 40, "{successes}");
 }
 
-/// What the layers around the handlers answer, and the words of parameters.
+/// The document has the answers of the layers around the handlers, and the words of
+/// parameters.
 #[tokio::test]
 async fn shared_answers_and_words_are_described() {
     let app = TestApp::empty().await;

@@ -77,8 +77,8 @@ pub struct Step {
     pub times: Option<(i64, i64)>,
 }
 
-/// What the format has no fields for: the exchange of an answer, and what was
-/// irregular about it.
+/// The facts that the format has no fields for: the exchange of an answer, and its
+/// irregularities.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StepExtra {
     /// About parts of the message that could not be parsed.
