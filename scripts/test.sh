@@ -40,7 +40,12 @@ say build "native half, tests and benchmarks"
 cargo build --quiet "${native[@]}" --all-targets
 
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+clean() {
+    rm -f "$log"
+    # Layers and images of data folders that are gone: gigabytes in a week.
+    scripts/clean-docker.sh tests >/dev/null
+}
+trap clean EXIT
 say test "in containers and databases (their output follows below), beside the browser half"
 {
     # They mostly wait; the browser half is what the tests in a browser wait for.

@@ -296,9 +296,12 @@ fn database_url(config: &Config, data: &std::path::Path) -> String {
     config.database_url.clone().unwrap_or_else(file)
 }
 
+/// Where a data folder has the id of its installation.
+const INSTANCE_FILE: &str = "instance";
+
 /// The id of this installation, created at its first start.
 fn instance(data: &std::path::Path) -> anyhow::Result<String> {
-    let path = data.join("instance");
+    let path = data.join(INSTANCE_FILE);
     let known = std::fs::read_to_string(&path).unwrap_or_default();
     if !known.trim().is_empty() {
         return Ok(known.trim().to_owned());

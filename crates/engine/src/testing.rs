@@ -13,8 +13,14 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_dataset::{CommitInfo, demo, write_history};
 use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox};
 
-/// For tests with containers: `workers` at a time.
+/// For tests with containers: `workers` at a time. The installation's name says
+/// that it is a test's: `scripts/clean-docker.sh tests` removes what it leaves.
 pub fn config(data: PathBuf, workers: usize) -> Config {
+    let name = data.join(crate::INSTANCE_FILE);
+    if !name.exists() {
+        std::fs::create_dir_all(&data).unwrap();
+        std::fs::write(&name, format!("test-{}", uuid::Uuid::now_v7())).unwrap();
+    }
     Config {
         workers,
         base_image: "swe-ci/base:py311".into(),
