@@ -62,6 +62,14 @@ with_lock() {
     ) 9>"$folder/swe-ci-$(id -u)-$1.lock"
 }
 
+# need_room CONCERN GIB FOLDER: a full disk fails whatever runs then, and says so badly.
+need_room() {
+    local free
+    free=$(df -Pk "$3" | awk 'NR == 2 { printf "%d", $4 / 1024 / 1024 }')
+    ((free >= $2)) || die "$1" "the disk of $3 has $free GiB free, and this takes up to $2:" \
+        "\`make clean\` removes what was built, \`scripts/clean-docker.sh tests\` what tests have left in Docker"
+}
+
 # limit SECONDS COMMAND…: macOS has no `timeout`; there the command may take long.
 limit() { if have timeout; then timeout "$@"; else "${@:2}"; fi; }
 
