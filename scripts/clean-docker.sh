@@ -8,6 +8,10 @@
 set -euo pipefail
 
 OF=${1:-all}
+[[ $OF == all || $OF == tests ]] || {
+    echo "clean-docker.sh: unknown: $OF (tests, or nothing for all)" >&2
+    exit 2
+}
 LABEL=swe-ci.instance
 
 each() { # each COMMAND… : with the ids on stdin, when there are any

@@ -62,7 +62,8 @@ with_lock() {
     ) 9>"$folder/swe-ci-$(id -u)-$1.lock"
 }
 
-# need_room CONCERN GIB FOLDER: a full disk fails whatever runs then, and says so badly.
+# need_room CONCERN GIB FOLDER: stops unless the folder's disk has that much free.
+# Whatever a full disk fails later names something else.
 need_room() {
     local free
     free=$(df -Pk "$3" | awk 'NR == 2 { printf "%d", $4 / 1024 / 1024 }')
