@@ -43,8 +43,9 @@ impl Traces {
     /// When a variable of the exporter is invalid.
     pub fn to(endpoint: &Url, runtime: &Handle) -> Result<Self, String> {
         let base = endpoint.as_str().trim_end_matches('/');
+        let client = swe_ci_engine::http_client().build();
         let collector = Collector {
-            client: reqwest::Client::new(),
+            client: client.map_err(|error| format!("traces cannot be sent: {error}"))?,
             runtime: runtime.clone(),
         };
         let exporter = SpanExporter::builder()

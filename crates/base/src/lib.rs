@@ -1,5 +1,5 @@
 //! Shared basics of the crates that do I/O: one error type, the clock, blocking
-//! work, digests, files, retries, panics, failures of the machine, and code
+//! work, digests, files, retries, panics, failures of the machine, TLS, and code
 //! trees.
 
 pub mod blocking;
@@ -11,6 +11,7 @@ pub mod files;
 pub mod machine_failure;
 pub mod panics;
 pub mod retry;
+pub mod tls;
 
 pub use error::{Error, Result};
 

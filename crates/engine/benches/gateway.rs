@@ -71,7 +71,7 @@ impl GatewayProcess {
 
     fn agent(&self, step: usize) -> anyhow::Result<Agent> {
         let Opening { socket, token } = &self.openings[step];
-        let client = reqwest::Client::builder().unix_socket(socket.clone());
+        let client = swe_ci_base::tls::http_client().unix_socket(socket.clone());
         Ok(Agent {
             client: client.build()?,
             url: "http://gateway/v1/chat/completions".into(),
@@ -110,7 +110,7 @@ struct Agent {
 impl Agent {
     fn direct(url: &str) -> anyhow::Result<Self> {
         Ok(Self {
-            client: reqwest::Client::builder().no_proxy().build()?,
+            client: swe_ci_base::tls::http_client().no_proxy().build()?,
             url: format!("{url}/chat/completions"),
             key: KEY.into(),
         })

@@ -56,6 +56,7 @@ pub use doctor::Check;
 pub use harness_check::{CheckNews, HarnessCheck};
 pub use notifications::Mailer;
 pub use results::{ImportRequest, ImportedResults, ScoreRequest, Scored, Skipped, score};
+pub use swe_ci_base::tls::http_client;
 pub use swe_ci_base::{Error, Result, Say, error};
 pub use swe_ci_core::metrics::METRIC_VERSION;
 pub use swe_ci_core::provider_key::KeyView;

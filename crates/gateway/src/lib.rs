@@ -53,6 +53,7 @@ pub use sse::Splitter;
 
 use concurrency::ConcurrencyLimiters;
 
+use swe_ci_base::tls::http_client;
 use swe_ci_core::permissions::Reach;
 
 /// The socket mount's path inside a container.
@@ -122,7 +123,7 @@ impl Gateway {
     fn with_retry_policy(folder: PathBuf, retry_policy: RetryPolicy) -> anyhow::Result<Self> {
         let make = |reach| {
             // A redirect could send the key to any address.
-            let client = client_within(reach, reqwest::Client::builder())
+            let client = client_within(reach, http_client())
                 .redirect(reqwest::redirect::Policy::none())
                 .connect_timeout(Duration::from_secs(30))
                 .read_timeout(READ_TIMEOUT);

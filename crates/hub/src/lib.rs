@@ -83,7 +83,7 @@ impl Hub {
     ) -> anyhow::Result<Self> {
         let endpoint = SERVICE.endpoint(endpoint)?;
         let token = SERVICE.token(token)?;
-        let builder = reqwest::Client::builder()
+        let builder = swe_ci_base::tls::http_client()
             // The client follows redirects itself, so that the token stays
             // here.
             .redirect(reqwest::redirect::Policy::none())

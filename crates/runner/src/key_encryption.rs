@@ -7,9 +7,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::rand::{SecureRandom, SystemRandom};
 use secrecy::{ExposeSecret, ExposeSecretMut, SecretSlice, SecretString};
 use sha2::{Digest, Sha256};
 use swe_ci_base::error::{Error, Result};
@@ -27,7 +28,8 @@ const BYTES: usize = 32;
 /// together with its name, so that rows cannot be swapped.
 pub struct MasterKey {
     id: String,
-    cipher: RandomizedNonceKey,
+    /// Safe with a random nonce for each value: there are far fewer than 2^32.
+    cipher: LessSafeKey,
 }
 
 impl fmt::Debug for MasterKey {
@@ -50,7 +52,8 @@ impl MasterKey {
         let digest = Sha256::digest(bytes);
         Ok(Self {
             id: digest[..4].iter().map(|b| format!("{b:02x}")).collect(),
-            cipher: RandomizedNonceKey::new(&AES_256_GCM, bytes)
+            cipher: UnboundKey::new(&AES_256_GCM, bytes)
+                .map(LessSafeKey::new)
                 .map_err(|_| anyhow!("the cipher rejects the master key"))?,
         })
     }
@@ -62,11 +65,16 @@ impl MasterKey {
 
     pub fn seal(&self, name: &str, value: &SecretString) -> Result<String> {
         let mut text = value.expose_secret().as_bytes().to_vec();
-        let nonce = self
-            .cipher
-            .seal_in_place_append_tag(Aad::from(name), &mut text)
+        let mut nonce = [0; NONCE_LEN];
+        fill_random(&mut nonce)?;
+        self.cipher
+            .seal_in_place_append_tag(
+                Nonce::assume_unique_for_key(nonce),
+                Aad::from(name),
+                &mut text,
+            )
             .map_err(|_| anyhow!("the key `{name}` cannot be sealed"))?;
-        Ok(BASE64_STANDARD.encode([&nonce.as_ref()[..], &text].concat()))
+        Ok(BASE64_STANDARD.encode([&nonce[..], &text].concat()))
     }
 
     /// None if the value was damaged, or sealed under another name.
@@ -209,9 +217,13 @@ impl Secrets {
 /// The text of a new, random master key.
 fn random() -> Result<SecretString> {
     let mut bytes = SecretSlice::from(vec![0; BYTES]);
-    aws_lc_rs::rand::fill(bytes.expose_secret_mut())
-        .map_err(|_| anyhow!("the system provides no random numbers"))?;
+    fill_random(bytes.expose_secret_mut())?;
     Ok(BASE64_STANDARD.encode(bytes.expose_secret()).into())
+}
+
+fn fill_random(bytes: &mut [u8]) -> anyhow::Result<()> {
+    let filled = SystemRandom::new().fill(bytes);
+    filled.map_err(|_| anyhow!("the system provides no random numbers"))
 }
 
 #[cfg(test)]

@@ -97,6 +97,7 @@ impl Artifacts {
             !bucket.is_empty(),
             "the artifacts' place must be a folder or s3://BUCKET/PREFIX"
         );
+        swe_ci_base::tls::use_ring();
         let mut builder = AmazonS3Builder::new().with_bucket_name(bucket);
         for (name, value) in settings {
             if name == "AWS_ENDPOINT_URL" {

@@ -27,7 +27,7 @@ use swe_ci::app::App;
 use swe_ci::identity_providers::Providers;
 use swe_ci::serve::{Background, run};
 use swe_ci::site::Site;
-use swe_ci_engine::{Engine, Error};
+use swe_ci_engine::{Engine, Error, http_client};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -188,7 +188,7 @@ impl Server {
 /// Reads a page several times, and prints how long it took the first time and
 /// the median of the others, and what it weighs.
 async fn timed(what: &str, url: &str, aim: &Aim) -> anyhow::Result<()> {
-    let client = Client::new();
+    let client = http_client().build()?;
     let millis = async || {
         let began = Instant::now();
         let bytes = read(&client, url, "br").await?;
@@ -225,7 +225,7 @@ fn memory() -> anyhow::Result<String> {
 
 /// Sends requests at a steady pace, whether or not the answers keep up.
 async fn pace(url: &str) -> anyhow::Result<()> {
-    let client = Client::new();
+    let client = http_client().build()?;
     let mut ticks = tokio::time::interval(LASTS / (A_SECOND * LASTS.as_secs() as u32));
     let began = Instant::now();
     let mut readers = Vec::new();

@@ -39,7 +39,7 @@ impl Client {
 
     /// `patience` limits the time for a whole response.
     fn with_time_limit(patience: Duration) -> anyhow::Result<Self> {
-        let client = reqwest::Client::builder()
+        let client = swe_ci_engine::http_client()
             // A redirect would carry the secret to its target.
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(CONNECT)

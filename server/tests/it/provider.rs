@@ -4,11 +4,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
-use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::rsa::KeySize;
-use aws_lc_rs::signature::{
-    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair, RSA_PKCS1_SHA256, RsaKeyPair,
-};
 use axum::extract::{Form, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -16,17 +11,23 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD as BASE64};
+use ring::rand::SystemRandom;
+use ring::rsa;
+use ring::signature::{
+    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair, RSA_PKCS1_SHA256, RsaKeyPair,
+};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::fixture::{CLIENT_SECRET, PUBLIC_URL};
 
-/// Made once, because that is slow.
-static KEY: LazyLock<RsaKeyPair> = LazyLock::new(rsa);
-static ANOTHERS_KEY: LazyLock<RsaKeyPair> = LazyLock::new(rsa);
+/// Keys of these tests alone; ring does not generate any for RSA.
+static KEY: LazyLock<RsaKeyPair> = LazyLock::new(|| rsa(include_bytes!("keys/provider.pkcs8")));
+static ANOTHERS_KEY: LazyLock<RsaKeyPair> =
+    LazyLock::new(|| rsa(include_bytes!("keys/another.pkcs8")));
 
-fn rsa() -> RsaKeyPair {
-    RsaKeyPair::generate(KeySize::Rsa2048).unwrap()
+fn rsa(pkcs8: &[u8]) -> RsaKeyPair {
+    RsaKeyPair::from_pkcs8(pkcs8).unwrap()
 }
 
 pub const CLIENT_ID: &str = "bench";
@@ -115,13 +116,15 @@ impl Provider {
     }
 
     pub fn change_key(&self) {
-        let random = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING);
-        self.says().key = Key::Ec(random.unwrap());
+        let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
+        let pkcs8 = EcdsaKeyPair::generate_pkcs8(algorithm, &random).unwrap();
+        let key = EcdsaKeyPair::from_pkcs8(algorithm, pkcs8.as_ref(), &random);
+        self.says().key = Key::Ec(key.unwrap());
     }
 
     /// Opens the provider's address and agrees; returns the redirect's target.
     pub async fn visit(&self, address: &str) -> String {
-        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+        let client = swe_ci_engine::http_client().redirect(reqwest::redirect::Policy::none());
         let answer = client.build().unwrap().get(address).send().await.unwrap();
         let status = answer.status();
         let to = answer.headers().get("location").cloned();
@@ -188,7 +191,7 @@ impl Key {
         let random = SystemRandom::new();
         match self {
             Self::Rsa(key) => {
-                let mut signature = vec![0; key.public_modulus_len()];
+                let mut signature = vec![0; key.public().modulus_len()];
                 key.sign(&RSA_PKCS1_SHA256, &random, text, &mut signature)
                     .unwrap();
                 signature
@@ -201,10 +204,9 @@ impl Key {
     fn public(&self) -> Value {
         let part = |bytes: &[u8]| BASE64.encode(bytes);
         let mut key = match self {
-            // A sequence of two integers: 2048 bits behind 9 bytes, and 65537.
             Self::Rsa(key) => {
-                let der = key.public_key().as_ref();
-                json!({ "kty": "RSA", "n": part(&der[9..265]), "e": part(&[1, 0, 1]) })
+                let parts = rsa::PublicKeyComponents::<Vec<u8>>::from(key.public());
+                json!({ "kty": "RSA", "n": part(&parts.n), "e": part(&parts.e) })
             }
             // An uncompressed point.
             Self::Ec(key) => {

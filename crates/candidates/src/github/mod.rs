@@ -146,7 +146,7 @@ fn client(
             attempt.stop()
         }
     });
-    let builder = reqwest::Client::builder()
+    let builder = swe_ci_base::tls::http_client()
         .redirect(policy)
         .connect_timeout(pace.connect)
         .timeout(pace.whole);

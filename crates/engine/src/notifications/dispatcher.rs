@@ -10,6 +10,7 @@ use reqwest::{Client, StatusCode, header};
 use secrecy::SecretString;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error;
+use swe_ci_base::tls::http_client;
 use swe_ci_core::permissions::{Keyring, Reach};
 use swe_ci_gateway::{client_within, refusal, refused_by_name};
 use swe_ci_runner::provider_keys::Keys;
@@ -77,7 +78,7 @@ pub struct NotificationDispatcher {
 impl NotificationDispatcher {
     pub fn new(store: &Store, keys: &Keys, config: &Config, pace: Pace) -> anyhow::Result<Self> {
         let client = |reach| {
-            let client = client_within(reach, Client::builder())
+            let client = client_within(reach, http_client())
                 .redirect(reqwest::redirect::Policy::none())
                 .user_agent(concat!("swe-ci/", env!("CARGO_PKG_VERSION")))
                 .timeout(ANSWER_TIME_LIMIT);

@@ -3,11 +3,12 @@
 //! Pure functions.
 
 use anyhow::Context;
-use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
+use sha2::Sha256;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_core::run::Progress;
 use swe_ci_store::Due;
@@ -49,8 +50,9 @@ pub fn signature(
     let key = secret.expose_secret().trim_start_matches(PREFIX);
     let key = BASE64_STANDARD.decode(key);
     let key = key.context("the signing secret of the webhook is not base64")?;
-    let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
-    let tag = hmac::sign(&key, format!("{id}.{timestamp}.{body}").as_bytes());
+    let mut mac = Hmac::<Sha256>::new_from_slice(&key)?;
+    mac.update(format!("{id}.{timestamp}.{body}").as_bytes());
+    let tag = mac.finalize().into_bytes();
     Ok(format!("v1,{}", BASE64_STANDARD.encode(tag)))
 }
 

@@ -142,7 +142,7 @@ impl TestConversation {
 
 fn client() -> reqwest::Client {
     // Reading certificates would take most of the time.
-    let builder = reqwest::Client::builder().tls_certs_only([]);
+    let builder = swe_ci_base::tls::http_client().tls_certs_only([]);
     builder.no_proxy().build().unwrap()
 }
 

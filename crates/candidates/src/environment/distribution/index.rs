@@ -96,7 +96,7 @@ impl IndexFile {
 impl Index {
     /// `url` is pip's `--index-url`; `extra_ca` is in PEM.
     pub fn new(url: &str, cache: &Path, extra_ca: Option<&[u8]>) -> anyhow::Result<Self> {
-        let client = http::client(reqwest::Client::builder().timeout(TIMEOUT), extra_ca)?;
+        let client = http::client(swe_ci_base::tls::http_client().timeout(TIMEOUT), extra_ca)?;
         std::fs::create_dir_all(cache)
             .with_context(|| format!("cannot create {}", cache.display()))?;
         Ok(Self {

@@ -397,7 +397,7 @@ async fn accounts_have_receivers_on_the_open_internet_alone() {
 async fn a_name_that_leads_here_is_refused_at_the_connection() {
     let client = swe_ci_gateway::client_within(
         swe_ci_core::permissions::Reach::Public,
-        reqwest::Client::builder(),
+        swe_ci_base::tls::http_client(),
     );
     let sent = client
         .build()
