@@ -8,19 +8,17 @@
 pub mod agent;
 pub mod ceilings;
 pub mod csv;
-pub mod curve;
 pub mod day;
 pub mod diff;
 pub mod finding;
-pub mod format;
 pub mod handover;
 pub mod hosted_tools;
 pub mod labels;
-pub mod metrics;
 pub mod outcomes;
 pub mod permissions;
 pub mod problems;
 pub mod provider_key;
+pub mod recovery;
 pub mod report;
 pub mod requirement;
 pub mod results;
@@ -30,8 +28,10 @@ pub mod task;
 pub mod test_gap;
 pub mod test_history;
 pub mod text;
-pub mod uncertainty;
 pub mod usage;
 
 mod budget;
 mod named;
+
+pub use swe_ci_metrics as metrics;
+pub use swe_ci_metrics::{curve, format, uncertainty};

@@ -1,11 +1,18 @@
 //! A form that says what is wrong while somebody fills it in.
 
 use leptos::prelude::*;
-use swe_ci_core::run::BadConfig;
+use serde::Deserialize;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlFormElement};
 
 use crate::{fetch, form_data};
+
+/// The server's word on a field; `swe_ci_core::problems::BadConfig` there.
+#[derive(Deserialize)]
+struct BadField {
+    field: String,
+    problem: String,
+}
 
 /// Checks a field of the form inside when somebody leaves it: the server, which
 /// knows the rules, is asked with `deed=check`. Fields that nobody has visited
@@ -37,7 +44,7 @@ async fn check(field: &Element) -> Option<()> {
     }
     fields.set("deed", "check");
     // Without an answer, the form says it when it is sent.
-    let problems: Vec<BadConfig> = fetch::post_for(&form.get_attribute("action")?, &fields)
+    let problems: Vec<BadField> = fetch::post_for(&form.get_attribute("action")?, &fields)
         .await
         .ok()?;
     let problem = problems.into_iter().find(|bad| bad.field == name);

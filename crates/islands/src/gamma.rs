@@ -12,9 +12,9 @@ use leptos::ev::Event;
 use leptos::html;
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::curve::{Curve, GammaPlane};
-use swe_ci_core::format;
-use swe_ci_core::metrics::{Gamma, SAME};
+use swe_ci_metrics::curve::{Curve, GammaPlane};
+use swe_ci_metrics::format;
+use swe_ci_metrics::{Gamma, SAME};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 

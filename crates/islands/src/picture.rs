@@ -4,7 +4,7 @@ use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::prelude::*;
 use leptos::svg;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::format;
+use swe_ci_metrics::format;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 

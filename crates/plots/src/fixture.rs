@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::metrics::{Convention, Gamma, Verdict};
 use swe_ci_core::run::Progress;
-use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::task::TaskId;
 use swe_ci_views::leaderboard::{LeaderboardData, Published, PublishedRow, Ranking};
 use swe_ci_views::style::{Beside, Erosion, StylePoint};
 use swe_ci_views::view::{EvolutionView, IterationView};

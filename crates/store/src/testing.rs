@@ -2,9 +2,10 @@
 
 use sqlx::AnyPool;
 use swe_ci_base::error::Result;
+use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::report::Report;
-use swe_ci_core::task::{SuiteCounts, TaskId, TestCommand};
+use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_views::account::{AccountRole, Actor, Identity};
 use swe_ci_views::view::TaskState;
 

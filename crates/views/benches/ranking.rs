@@ -7,8 +7,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
+use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict};
-use swe_ci_core::task::SuiteCounts;
 use swe_ci_views::leaderboard::{
     Effort, Entry, Origin, Ranking, Sample, ScoredTask, UncertaintyModel,
 };

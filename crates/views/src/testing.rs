@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::metrics::{Convention, Series, Verdict};
 use swe_ci_core::run::Progress;
-use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::task::TaskId;
 
 use crate::count;
 use crate::leaderboard::{Effort, Entry, LeaderboardData, Origin, Published, Sample, ScoredTask};

@@ -5,12 +5,13 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::finding::{Finding, Unranked};
 use swe_ci_core::handover::NoStart;
 use swe_ci_core::labels::Labels;
+use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::requirement::Requirement;
 use swe_ci_core::run::{Kind, Progress, RunConfig};
 use swe_ci_core::step::{Ending, Role, StepOutcome};
-use swe_ci_core::task::{SuiteCounts, TaskId, TestCommand};
+use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_core::usage::{Traffic, Usage};
 
 use crate::account::Visibility;

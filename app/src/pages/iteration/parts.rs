@@ -3,8 +3,8 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::finding::{Finding, tampering};
+use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::requirement::Requirement;
-use swe_ci_core::task::SuiteCounts;
 use swe_ci_core::text::visible;
 use swe_ci_views::inspection::{KeptFiles, StepLog};
 use swe_ci_views::likely_tests::is_about;

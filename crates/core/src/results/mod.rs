@@ -8,8 +8,8 @@ pub mod reference;
 
 use serde::Deserialize;
 
+use crate::metrics::SuiteCounts;
 use crate::metrics::Verdict;
-use crate::task::SuiteCounts;
 use crate::usage::Usage;
 
 /// Maximum tests of a suite; a larger count is an error.

@@ -165,10 +165,11 @@ mod tests {
     use super::*;
     use crate::Config;
     use swe_ci_base::error::Error;
+    use swe_ci_core::metrics::SuiteCounts;
     use swe_ci_core::outcomes::TestList;
     use swe_ci_core::run::RunConfig;
     use swe_ci_core::step::{Ending, Role, StepOutcome};
-    use swe_ci_core::task::{SuiteCounts, TaskId};
+    use swe_ci_core::task::TaskId;
     use swe_ci_store::{ImportedEvolution, ImportedRun, TaskRow};
     use swe_ci_views::view::{Provenance, TaskState};
 

@@ -1,8 +1,9 @@
 //! An evolution's iterations for scoring: test by test if the names of the
 //! tests are known, else by count.
 
-use swe_ci_core::metrics::{Convention, Recovery, Series, Verdict, recoveries};
+use swe_ci_core::metrics::{Convention, Series, Verdict};
 use swe_ci_core::outcomes::{Outcomes, TestList};
+use swe_ci_core::recovery::{Recovery, recoveries};
 use swe_ci_core::results::Record;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::Suite;

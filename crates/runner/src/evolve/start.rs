@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use swe_ci_base::code::CodeTree;
+use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::step::Role;
-use swe_ci_core::task::SuiteCounts;
 use swe_ci_grading::TESTS;
 use swe_ci_store::{MeasuredStart, Suite};
 

@@ -5,9 +5,9 @@ use sha2::{Digest, Sha256};
 use sqlx::any::AnyRow;
 use swe_ci_base::digest::hex;
 use swe_ci_base::error::Result;
+use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::report::Report;
-use swe_ci_core::task::SuiteCounts;
 
 use super::columns::{Columns, from_row};
 

@@ -31,13 +31,14 @@ mod workers;
 
 use swe_ci_base::error::Error;
 use swe_ci_core::finding::{Finding, FindingKind};
+use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::report::Report;
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::step::{Cursor, Ending, Role, StepOutcome};
-use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_views::account::{Actor, Standing};
 use swe_ci_views::dataset::SplitSource;

@@ -1,7 +1,8 @@
 //! All scores of one run for one γ and convention.
 
 use serde::{Deserialize, Serialize};
-use swe_ci_core::metrics::{Convention, Gamma, Profile, Recovery, mean};
+use swe_ci_core::metrics::{Convention, Gamma, Profile, mean};
+use swe_ci_core::recovery::Recovery;
 use swe_ci_core::task::TaskId;
 
 use super::{

@@ -117,8 +117,8 @@ mod tests {
     use super::*;
     use crate::testing::entry;
     use crate::view::IterationView;
+    use swe_ci_core::metrics::SuiteCounts;
     use swe_ci_core::run::Progress;
-    use swe_ci_core::task::SuiteCounts;
 
     #[test]
     fn samples_are_averaged() {

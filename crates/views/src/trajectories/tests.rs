@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::Progress;
 use swe_ci_core::step::StepOutcome;
-use swe_ci_core::task::SuiteCounts;
 use swe_ci_core::usage::Traffic;
 
 use super::*;

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
+use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict};
-use swe_ci_core::task::SuiteCounts;
 use swe_ci_core::uncertainty::{Comparison, Interval};
 use swe_ci_views::leaderboard::{Effort, Entry, LeaderboardData, Sample, UncertaintyModel};
 

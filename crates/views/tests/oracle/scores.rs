@@ -1,10 +1,11 @@
 //! Scores, rates and profiles of whole runs, in both conventions.
 
 use proptest::prelude::*;
-use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict, recoveries};
+use swe_ci_core::metrics::SuiteCounts;
+use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict};
 use swe_ci_core::outcomes::Outcomes;
+use swe_ci_core::recovery::recoveries;
 use swe_ci_core::results::{Record, Recorded};
-use swe_ci_core::task::SuiteCounts;
 use swe_ci_views::leaderboard::{Effort, Entry, Sample};
 
 use super::book::{self, Counted};

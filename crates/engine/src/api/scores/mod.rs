@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::metrics::{Convention, Gamma, Verdict, recoveries};
+use swe_ci_core::metrics::{Convention, Gamma, Verdict};
+use swe_ci_core::recovery::recoveries;
 use swe_ci_core::run::Kind;
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::handover::{Handover, HandoverTarget, NoStart};
+use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::{Kind, Progress, RunConfig};
 use swe_ci_core::step::{Ending, Role, StepOutcome};
-use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::task::TaskId;
 use swe_ci_store::{EvolutionRow, IterationRow, MeasuredStart, NewStart, Start, Suite, TaskRow};
 use swe_ci_views::account::Visibility;
 use swe_ci_views::view::{NotHandedOver, RunSummary};

@@ -117,8 +117,8 @@ impl Weights {
 
 #[cfg(test)]
 mod tests {
-    use super::super::normalized_change;
     use super::*;
+    use crate::normalized_change;
     use proptest::prelude::*;
 
     fn gamma(value: f64) -> Gamma {

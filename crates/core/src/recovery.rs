@@ -1,31 +1,9 @@
-//! Regressions: tests that passed on the last scored code and no longer do.
+//! How long regressions lasted.
 
 use serde::{Deserialize, Serialize};
 
 use crate::outcomes::Outcomes;
 use crate::report::Outcome;
-
-/// An iteration that broke something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct Regression {
-    /// From 1.
-    pub iteration: u32,
-    /// Tests that no longer pass (by net count in the reference convention).
-    pub lost: u32,
-    /// Tests that passed on the last scored code; at least `lost`.
-    pub of: u32,
-}
-
-impl Regression {
-    /// Share of the tests that passed before and are lost, above 0 to 1.
-    ///
-    /// In the paper's convention this is the share that *broke*; the net
-    /// fall (n_prev − n_i) / n_prev would be negative when more tests were
-    /// gained in the same iteration. By net count both are the same.
-    pub fn magnitude(self) -> f64 {
-        f64::from(self.lost) / f64::from(self.of)
-    }
-}
 
 /// How long an iteration's regression lasted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -119,15 +97,5 @@ mod tests {
             &[(1, None), (2, None), (3, None)],
         );
         check("ff", &["collapsed"], &[]);
-    }
-
-    #[test]
-    fn magnitude() {
-        let regression = Regression {
-            iteration: 3,
-            lost: 3,
-            of: 12,
-        };
-        assert!((regression.magnitude() - 0.25).abs() < 1e-15);
     }
 }

@@ -28,7 +28,8 @@ pub enum Look {
 }
 
 /// What the data says of a bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BoundDecision {
     /// The mean difference is above the bound.
@@ -40,7 +41,8 @@ pub enum BoundDecision {
 }
 
 /// The mean difference of candidate minus baseline, against a lower bound.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct BoundTest {
     pub bound: f64,
     /// Mean over the shared tasks.

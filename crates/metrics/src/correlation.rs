@@ -1,6 +1,6 @@
 //! Pearson's correlation (Figure 7).
 
-use super::SAME;
+use crate::SAME;
 
 /// The correlation of the two coordinates, -1 to 1. `None` with fewer than
 /// three points, or when one coordinate does not vary: then it is undefined,

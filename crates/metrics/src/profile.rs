@@ -3,13 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Regression, Series, mean, pearson};
+use crate::{Regression, Series, mean, pearson};
 
 /// Turns per interval of Figure 12; longer runs have more intervals.
 const BIN: u32 = 4;
 
 /// One run in one convention, iteration by iteration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Profile {
     /// One for each iteration up to N.
     pub iterations: Vec<IterationProfile>,
@@ -23,7 +24,8 @@ pub struct Profile {
 }
 
 /// One iteration over all tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct IterationProfile {
     /// From 1.
     pub iteration: u32,
@@ -40,7 +42,8 @@ pub struct IterationProfile {
 }
 
 /// The best change reached by the end of a turn interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Bin {
     /// First turn of the interval.
     pub from: u32,
@@ -141,9 +144,9 @@ fn bins(iterations: &[IterationProfile]) -> Vec<Bin> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Convention, Verdict};
     use super::*;
-    use crate::task::SuiteCounts;
+    use crate::SuiteCounts;
+    use crate::{Convention, Verdict};
 
     /// Base 10, target 20, by counts.
     fn series(passes: &[Option<u32>]) -> Series {

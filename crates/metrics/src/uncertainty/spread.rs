@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 /// Standard deviations by origin (nested random effects, estimated by the method
 /// of moments). A negative estimate of a variance counts as 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ScoreSpread {
     /// Between repositories; that between tasks is part of it where no repository
     /// has two tasks. Absent with fewer than two repositories.

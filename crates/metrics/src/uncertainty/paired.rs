@@ -5,7 +5,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 use super::resample::{Clusters, Interval, Resamples};
-use crate::metrics::SAME;
+use crate::SAME;
 
 /// Up to `ALL_FLIPS` differing repositories, the permutation test tries every
 /// combination of signs; beyond, `RANDOM_FLIPS` random ones.
@@ -24,7 +24,8 @@ pub struct Difference {
 }
 
 /// How two runs differ on the tasks they share.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Comparison {
     /// Tasks both were scored on.
     pub tasks: u32,

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::{Gamma, Weights};
+use crate::{Gamma, Weights};
 
 /// The range of γ in figures.
 pub const GAMMA_MIN: f64 = 0.5;

@@ -41,7 +41,8 @@ impl Design {
 
 /// The tasks and samples that show a difference of two runs on the same tasks in
 /// four of five cases (power 80 %, 5 % two-sided).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PowerPlan {
     /// Of two EvoScores.
     pub difference: f64,
@@ -55,7 +56,8 @@ pub struct PowerPlan {
     pub samples_needed: Option<u32>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PowerRow {
     /// Samples of each task, in each run.
     pub samples: u32,
@@ -105,8 +107,8 @@ fn at_least(least: u32, number: f64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Difference, Resamples, compare};
     use super::*;
+    use crate::uncertainty::{Difference, Resamples, compare};
     use rand_pcg::Pcg32;
     use rand_pcg::rand_core::{Rng, SeedableRng};
 

@@ -6,10 +6,11 @@ use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::SAME;
+use crate::SAME;
 
 /// A 95 % percentile interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Interval {
     pub low: f64,
     pub high: f64,
@@ -51,7 +52,8 @@ impl Interval {
 }
 
 /// The range of ranks a row holds in 95 % of the resamples, from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RankInterval {
     pub best: u32,
     pub worst: u32,

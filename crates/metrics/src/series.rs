@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Convention, Regression, Verdict, normalized_change};
-use crate::task::SuiteCounts;
+use crate::SuiteCounts;
+use crate::{Convention, Regression, Verdict, normalized_change};
 
 /// The counts of one evolution; the normalized changes follow from them. A
 /// leaderboard keeps hundreds of thousands of them: so without room to grow,

@@ -1,7 +1,7 @@
 //! Numbers as figures and pages write them: pure functions, so that server and
 //! browser write the same characters.
 
-use crate::metrics::Gamma;
+use crate::Gamma;
 use crate::uncertainty::{Interval, RankInterval};
 
 /// "1.07".

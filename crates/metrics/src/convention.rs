@@ -3,10 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::task::SuiteCounts;
+use crate::SuiteCounts;
 
 /// The result of the test run after an iteration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Verdict {
     Scored {
@@ -78,18 +79,33 @@ impl Verdict {
     }
 }
 
-crate::named! {
-    /// How tests are counted.
-    ///
-    /// `Paper` (the default) counts only T, the tests the target passes, and
-    /// counts regressions test by test. `Reference` counts as the authors'
-    /// program does: every passing test of the report, clipped to the target,
-    /// regressions by net count, solved if the target was *ever* reached.
-    #[derive(Default)]
-    pub enum Convention {
-        #[default]
-        Paper = "paper",
-        Reference = "reference",
+/// How tests are counted.
+///
+/// `Paper` (the default) counts only T, the tests the target passes, and
+/// counts regressions test by test. `Reference` counts as the authors'
+/// program does: every passing test of the report, clipped to the target,
+/// regressions by net count, solved if the target was *ever* reached.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Convention {
+    #[default]
+    Paper,
+    Reference,
+}
+
+impl Convention {
+    pub const ALL: [Self; 2] = [Self::Paper, Self::Reference];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Reference => "reference",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.name() == name)
     }
 }
 

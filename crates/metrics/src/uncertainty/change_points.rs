@@ -5,7 +5,7 @@ use rand_pcg::rand_core::SeedableRng;
 
 use super::paired::SIGNIFICANT;
 use super::resample::below;
-use crate::metrics::SAME;
+use crate::SAME;
 
 /// Orders of the runs that a test draws.
 const ORDERS: u32 = 1_999;
