@@ -24,9 +24,17 @@ fn main() {
     // A separate target folder: the outer cargo holds the lock on its own while
     // it waits for this script.
     let folder = out.join("relay-target");
-    build(&target, &folder);
+    // Optimising them takes half a minute, which only a release is worth.
+    let (profile, built) = match variable("PROFILE").as_str() {
+        "release" => ("relay", "relay"),
+        _ => ("dev", "debug"),
+    };
+    build(&target, profile, &folder);
     for name in PROGRAMS {
-        let program = folder.join(&target).join(format!("relay/swe-ci-{name}"));
+        let program = folder
+            .join(&target)
+            .join(built)
+            .join(format!("swe-ci-{name}"));
         if let Err(error) = std::fs::copy(&program, out.join(name)) {
             fail(&format!("cannot copy {}: {error}", program.display()));
         }
@@ -49,11 +57,11 @@ fn require(target: &str) {
     }
 }
 
-fn build(target: &str, folder: &Path) {
+fn build(target: &str, profile: &str, folder: &Path) {
     let linker = target.to_uppercase().replace('-', "_");
     let mut cargo = Command::new(variable("CARGO"));
     cargo
-        .args(["build", "--quiet", "--locked", "--profile", "relay"])
+        .args(["build", "--quiet", "--locked", "--profile", profile])
         .args(PROGRAMS.map(|name| format!("--package=swe-ci-{name}")))
         .args(["--target", target])
         .arg("--target-dir")

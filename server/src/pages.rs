@@ -4,15 +4,15 @@
 use std::sync::OnceLock;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use leptos::nonce::use_nonce;
-use leptos::prelude::{provide_context, use_context};
+use leptos::prelude::{IntoAny, provide_context, use_context};
 use leptos_axum::{
-    AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list,
-    render_app_async_with_context,
+    AxumRouteListing, ResponseOptions, generate_route_list, render_app_async_with_context,
 };
 use swe_ci_app::{FormAnswer, shell};
 use swe_ci_views::account::Actor;
@@ -21,9 +21,10 @@ use crate::app::App;
 use crate::extract::actor;
 use crate::headers;
 
-/// Adds the routes of the pages.
-pub(crate) fn routes(router: Router<App>, app: &App) -> Router<App> {
-    router.leptos_routes_with_context(app, listed().to_vec(), context(app), page(app))
+/// Adds the routes of the pages. Not by `LeptosRoutes`: it compiles every way to
+/// stream a page, and pages here are sent whole.
+pub(crate) fn routes(router: Router<App>) -> Router<App> {
+    paths().fold(router, |router, path| router.route(path, get(page)))
 }
 
 /// The paths of the pages, in axum's syntax.
@@ -38,6 +39,10 @@ fn listed() -> &'static [AxumRouteListing] {
     LISTED.get_or_init(|| generate_route_list(swe_ci_app::App))
 }
 
+async fn page(State(app): State<App>, request: Request) -> Response {
+    render(&app, request, None).await
+}
+
 /// Renders a page with the result of a form that was sent to its address.
 pub(crate) async fn render_form_answer(
     app: App,
@@ -45,13 +50,7 @@ pub(crate) async fn render_form_answer(
     status: u16,
     answer: FormAnswer,
 ) -> Response {
-    let shared = context(&app);
-    let with_answer = move || {
-        shared();
-        provide_context(answer.clone());
-    };
-    let render = render_app_async_with_context(with_answer, page(&app));
-    let mut response = render(request).await.into_response();
+    let mut response = render(&app, request, Some(answer)).await;
     if let Ok(status) = StatusCode::from_u16(status)
         && response.status() == StatusCode::OK
     {
@@ -65,20 +64,25 @@ pub(crate) async fn render_form_answer(
 
 /// The site's own "not found" page.
 pub(crate) async fn not_found(app: App, request: Request) -> Response {
-    let render = render_app_async_with_context(context(&app), page(&app));
-    let mut response = render(request).await.into_response();
+    let mut response = render(&app, request, None).await;
     if response.status() == StatusCode::OK {
         *response.status_mut() = StatusCode::NOT_FOUND;
     }
     response
 }
 
-fn page(
-    app: &App,
-) -> impl Fn() -> leptos::prelude::AnyView + Clone + Send + Sync + 'static + use<> {
-    use leptos::prelude::IntoAny;
+async fn render(app: &App, request: Request, answer: Option<FormAnswer>) -> Response {
+    let shared = context(app);
+    let all = move || {
+        shared();
+        if let Some(answer) = answer.clone() {
+            provide_context(answer);
+        }
+    };
     let site = app.site.clone();
-    move || shell(site.leptos(), site.scripts()).into_any()
+    let document = move || shell(site.leptos(), site.scripts()).into_any();
+    let render = render_app_async_with_context(all, document);
+    render(request).await.into_response()
 }
 
 /// The context of pages, and their policy with the nonce that leptos made for

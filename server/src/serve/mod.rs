@@ -55,7 +55,7 @@ pub fn router(mut app: App) -> Router {
         .merge(auth::routes())
         .merge(feeds::routes())
         .merge(cards::routes());
-    let router = pages::routes(router, &app)
+    let router = pages::routes(router)
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(file_or_not_found)
         .layer(from_fn_with_state(page_cache, page_cache::serve_cached))
