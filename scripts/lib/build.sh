@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What a build needs: the pinned Rust toolchain with the targets of the browser
-# and of the relay, and a C compiler (SQLite, libgit2 and the TLS library are
-# built from source).
+# and of the relay, and a C compiler (SQLite and the TLS library are built from
+# source); and git, by which the program that is built reads repositories.
 
 setup_build() {
     have cargo || die build "Rust is missing. Install rustup with the command shown at https://rustup.rs, open a new shell and try again."
@@ -11,7 +11,8 @@ setup_build() {
         have_target "$target" || add_target "$target"
     done
     have_c_compiler || install_c_compiler
-    say build "$(rustc --version), wasm32, musl, $(c_compiler)"
+    have git || install_git
+    say build "$(rustc --version), wasm32, musl, $(c_compiler), $(git --version)"
 }
 
 # The relay runs in containers, static, on the processor this machine has.
@@ -41,4 +42,9 @@ have_c_compiler() { [[ -n $(c_compiler) ]]; }
 install_c_compiler() {
     need_leave build "A C compiler is missing. Install one (Debian: apt install gcc libc6-dev; macOS: xcode-select --install)."
     apt_install gcc libc6-dev
+}
+
+install_git() {
+    need_leave build "git is missing. Install it (Debian: apt install git; macOS: xcode-select --install)."
+    apt_install git
 }

@@ -16,8 +16,6 @@ const LINES: usize = 200;
 
 fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    // Otherwise libgit2 looks up every file again at every commit.
-    git2::opts::strict_object_creation(false);
     let began = Instant::now();
     let mut history = History::new(folder.path())?;
     write(&mut history)?;

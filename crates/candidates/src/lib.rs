@@ -2,7 +2,7 @@
 //! them: the first three steps of the paper's data curation (section 3.1,
 //! figure 2).
 //!
-//! [`Repository::open`] opens a repository, [`facts()`] and [`CollectRules`]
+//! [`open_repository`] opens a repository, [`facts()`] and [`CollectRules`]
 //! judge it as a whole (step 1), and [`spans()`] cuts it into spans of
 //! unchanged dependencies (step 2). All of them read git objects only: they
 //! check out, run and fetch nothing, within the limits of [`bounds`].
@@ -26,12 +26,12 @@ mod text;
 mod toml_values;
 mod watch;
 
-pub use bounds::BoundExceeded;
 pub use facts::{CollectRules, Facts, Licence, Licences, PathSample, Refusal, facts};
 pub use files::{Class, class, is_test};
-pub use repository::{Commit, Repository};
+pub use repository::{Commit, first_parents, open_repository};
 pub use spans::{
     Change, Changes, Dropped, KeptSpan, Reason, Span, SpanReport, SpanRules, Unchanged, changes,
-    spans,
+    declared, spans,
 };
+pub use swe_ci_git::{BoundExceeded, Repository};
 pub use watch::{Progress, Stopped, Watch, unwatched};

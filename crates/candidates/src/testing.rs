@@ -1,41 +1,35 @@
 //! Builds git histories for tests and benchmarks, without a work tree.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use git2::{Oid, Repository, Signature, Time};
+use swe_ci_git::{ObjectId, ObjectKind, testing};
 
 /// The mode of a regular file.
-pub const FILE: i32 = 0o100_644;
-pub const LINK: i32 = 0o120_000;
-pub const SUBMODULE: i32 = 0o160_000;
+pub const FILE: u32 = 0o100_644;
+pub const FOLDER: u32 = 0o040_000;
+pub const LINK: u32 = 0o120_000;
+pub const SUBMODULE: u32 = 0o160_000;
 /// The time of the first commit, in Unix seconds: the start of 2020.
 pub const START: i64 = 1_577_836_800;
 /// Seconds between two commits.
 pub const HOUR: i64 = 3_600;
 
 /// A bare repository to which commits are added.
+#[derive(Debug)]
 pub struct History {
-    pub git: Repository,
     folder: PathBuf,
-    files: BTreeMap<Vec<u8>, (i32, Oid)>,
-    tip: Option<Oid>,
+    files: BTreeMap<Vec<u8>, (u32, ObjectId)>,
+    tip: Option<ObjectId>,
     commits: i64,
-}
-
-impl std::fmt::Debug for History {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("History").field(&self.folder).finish()
-    }
 }
 
 impl History {
     /// A repository without commits whose `HEAD` is `main`.
     pub fn new(folder: &Path) -> anyhow::Result<Self> {
-        let mut options = git2::RepositoryInitOptions::new();
-        options.initial_head("main").external_template(false);
+        testing::create(folder)?;
         Ok(Self {
-            git: Repository::init_opts(folder, options.bare(true))?,
             folder: folder.to_owned(),
             files: BTreeMap::new(),
             tip: None,
@@ -48,19 +42,19 @@ impl History {
     }
 
     pub fn write(&mut self, path: impl AsRef<[u8]>, bytes: impl AsRef<[u8]>) -> anyhow::Result<()> {
-        let id = self.git.blob(bytes.as_ref())?;
+        let id = self.object(ObjectKind::Blob, bytes)?;
         self.enter(path, FILE, id);
         Ok(())
     }
 
     pub fn link(&mut self, path: impl AsRef<[u8]>, leads: &str) -> anyhow::Result<()> {
-        let id = self.git.blob(leads.as_bytes())?;
+        let id = self.object(ObjectKind::Blob, leads)?;
         self.enter(path, LINK, id);
         Ok(())
     }
 
     /// Adds any tree entry, even one whose object does not exist.
-    pub fn enter(&mut self, path: impl AsRef<[u8]>, mode: i32, id: Oid) {
+    pub fn enter(&mut self, path: impl AsRef<[u8]>, mode: u32, id: ObjectId) {
         self.files.insert(path.as_ref().to_vec(), (mode, id));
     }
 
@@ -72,58 +66,73 @@ impl History {
     }
 
     /// Commits to `main` on top of the last commit.
-    pub fn commit(&mut self, message: &str) -> anyhow::Result<Oid> {
+    pub fn commit(&mut self, message: &str) -> anyhow::Result<ObjectId> {
         self.merge(message, &[])
     }
 
     /// Commits to `main` with further parents.
-    pub fn merge(&mut self, message: &str, others: &[Oid]) -> anyhow::Result<Oid> {
+    pub fn merge(&mut self, message: &str, others: &[ObjectId]) -> anyhow::Result<ObjectId> {
         let parents = self.tip.iter().chain(others).copied().collect::<Vec<_>>();
         let id = self.commit_on(message, &parents)?;
-        self.git.reference("refs/heads/main", id, true, "")?;
+        self.reference("refs/heads/main", id)?;
         self.tip = Some(id);
         Ok(id)
     }
 
     /// Commits on top of any parents without moving a branch.
-    pub fn commit_on(&mut self, message: &str, parents: &[Oid]) -> anyhow::Result<Oid> {
+    pub fn commit_on(&mut self, message: &str, parents: &[ObjectId]) -> anyhow::Result<ObjectId> {
         let files: Vec<_> = self.files.iter().map(|(p, f)| (p.as_slice(), *f)).collect();
-        let tree = self.git.find_tree(folder(&self.git, &files)?)?;
-        let when = Time::new(START + self.commits * HOUR, 0);
-        let author = Signature::new("Some One", "one@localhost", &when)?;
+        let tree = self.tree_of(&files)?;
+        let time = START + self.commits * HOUR;
         self.commits += 1;
-        let parents = parents.iter().map(|id| self.git.find_commit(*id));
-        let parents = parents.collect::<Result<Vec<_>, _>>()?;
-        let parents: Vec<_> = parents.iter().collect();
-        Ok(self
-            .git
-            .commit(None, &author, &author, message, &tree, &parents)?)
+        let parents = parents.iter().map(|id| format!("parent {id}\n"));
+        let parents = parents.collect::<String>();
+        let person = format!("Some One <one@localhost> {time} +0000");
+        let commit =
+            format!("tree {tree}\n{parents}author {person}\ncommitter {person}\n\n{message}");
+        Ok(self.object(ObjectKind::Commit, commit)?)
     }
 
     /// Makes another commit the parent of the next one. The files stay as they
     /// are.
-    pub fn go_on_from(&mut self, tip: Oid) {
+    pub fn go_on_from(&mut self, tip: ObjectId) {
         self.tip = Some(tip);
     }
-}
 
-type Files<'f> = [(&'f [u8], (i32, Oid))];
-
-/// Writes a folder and its subfolders; `files` are in the order of their paths.
-fn folder(git: &Repository, files: &Files<'_>) -> Result<Oid, git2::Error> {
-    let mut builder = git.treebuilder(None)?;
-    let mut rest = files;
-    while let Some((path, (mode, id))) = rest.first() {
-        let Some(slash) = path.iter().position(|byte| *byte == b'/') else {
-            builder.insert(*path, *id, *mode)?;
-            rest = &rest[1..];
-            continue;
-        };
-        let prefix = &path[..=slash];
-        let inside = rest.iter().take_while(|(path, _)| path.starts_with(prefix));
-        let inside: Vec<_> = inside.map(|(path, f)| (&path[slash + 1..], *f)).collect();
-        builder.insert(&path[..slash], folder(git, &inside)?, 0o040_000)?;
-        rest = &rest[inside.len()..];
+    /// Writes any object, even an invalid one.
+    pub fn object(&self, kind: ObjectKind, bytes: impl AsRef<[u8]>) -> io::Result<ObjectId> {
+        testing::write_object(&self.folder, kind, bytes.as_ref())
     }
-    builder.write()
+
+    /// Writes a tree with these entries, in git's sequence.
+    pub fn tree(&self, entries: &[(u32, &[u8], ObjectId)]) -> io::Result<ObjectId> {
+        testing::write_tree(&self.folder, entries)
+    }
+
+    /// Makes a reference, such as `refs/heads/main`, point to an object.
+    pub fn reference(&self, name: &str, id: ObjectId) -> io::Result<()> {
+        testing::write_reference(&self.folder, name, id)
+    }
+
+    /// Writes a folder and its subfolders; `files` are in the order of their
+    /// paths.
+    fn tree_of(&self, files: &Files<'_>) -> io::Result<ObjectId> {
+        let mut entries = Vec::new();
+        let mut rest = files;
+        while let Some((path, (mode, id))) = rest.first() {
+            let Some(slash) = path.iter().position(|byte| *byte == b'/') else {
+                entries.push((*mode, *path, *id));
+                rest = &rest[1..];
+                continue;
+            };
+            let prefix = &path[..=slash];
+            let inside = rest.iter().take_while(|(path, _)| path.starts_with(prefix));
+            let inside: Vec<_> = inside.map(|(path, f)| (&path[slash + 1..], *f)).collect();
+            entries.push((FOLDER, &path[..slash], self.tree_of(&inside)?));
+            rest = &rest[inside.len()..];
+        }
+        self.tree(&entries)
+    }
 }
+
+type Files<'f> = [(&'f [u8], (u32, ObjectId))];

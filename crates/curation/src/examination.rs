@@ -13,9 +13,9 @@ use jiff::tz::TimeZone;
 use swe_ci_base::as_u32;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_candidates::environment::configuration::Configuration;
+use swe_ci_candidates::environment::configuration::{Configuration, project_files};
 use swe_ci_candidates::environment::python::{self, BaseImages};
-use swe_ci_candidates::{KeptSpan, Repository, facts, spans};
+use swe_ci_candidates::{KeptSpan, facts, open_repository, spans};
 use swe_ci_store::{CandidateRow, CuratedRepository};
 use swe_ci_views::counted;
 use swe_ci_views::curation::Fate;
@@ -203,10 +203,10 @@ fn infeasible(
     kept: &[KeptSpan],
     bases: &BaseImages,
 ) -> anyhow::Result<Vec<Option<&'static str>>> {
-    let repository = Repository::open(folder)?;
+    let repository = open_repository(folder)?;
     let reason = |found: &KeptSpan| {
         let span = &found.span;
-        let files = repository.project_files(repository.commit(&span.target)?)?;
+        let files = project_files(&repository, repository.commit(&span.target)?)?;
         let configuration = Configuration::read(&files);
         if configuration.compiled.is_some() {
             return Ok(Some(COMPILED));

@@ -2,10 +2,9 @@
 //! package's releases.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, anyhow, ensure};
 use jiff::Timestamp;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
@@ -21,8 +20,6 @@ const CLONE_TIME_LIMIT: Duration = Duration::from_hours(2);
 const SIZE_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// The most bytes the code of a release may have.
 const MAX_CODE: u64 = 256 << 20;
-/// The most characters of git's error output in a message.
-const MAX_MESSAGE: usize = 1_000;
 
 pub struct Fetcher<'a> {
     pub index: &'a Index,
@@ -223,7 +220,7 @@ pub async fn version_of_tag(repository: &Path, sha: &str) -> anyhow::Result<Opti
         sha,
     ];
     let output = in_folder(repository, &arguments).output().await;
-    let output = output.context("cannot run git; install it on this machine")?;
+    let output = output.context(swe_ci_git::CANNOT_RUN)?;
     // It fails where there is no such tag.
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(output.status.success().then(|| described(&text)).flatten())
@@ -235,34 +232,15 @@ fn in_folder(folder: &Path, arguments: &[&str]) -> Command {
     git
 }
 
-/// git, without this machine's settings, and without anything that a repository
-/// or an address could make it run.
+/// git, which ends when its future is dropped.
 fn git() -> Command {
-    let mut git = Command::new("git");
-    git.env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null")
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_LFS_SKIP_SMUDGE", "1")
-        .env("GIT_ALLOW_PROTOCOL", "https:http:ssh:git:file")
-        .args(["-c", "core.hooksPath=/dev/null"])
-        .args(["-c", "safe.directory=*"])
-        .args(["-c", "gc.auto=0"])
-        // A task's checkout names no folder and no user of this machine.
-        .args(["-c", "core.logAllRefUpdates=false"])
-        .stdin(Stdio::null())
-        .kill_on_drop(true);
+    let mut git = Command::from(swe_ci_git::command());
+    git.kill_on_drop(true);
     git
 }
 
 async fn run(mut git: Command) -> anyhow::Result<()> {
-    let output = git.output().await;
-    let output = output.context("cannot run git; install it on this machine")?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let message: String = stderr.trim().chars().take(MAX_MESSAGE).collect();
-    bail!("git: {message}")
+    swe_ci_git::checked(git.output().await).map(|_| ())
 }
 
 pub fn repository_folder(home: &Path, position: u32) -> PathBuf {

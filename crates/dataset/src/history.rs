@@ -1,10 +1,11 @@
 //! Reads and writes the git history of a task.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use git2::{ObjectType, Oid, Repository, Sort, TreeWalkMode, TreeWalkResult};
 use swe_ci_base::code::{CodeTree, Entry};
+use swe_ci_git::{EntryKind, ObjectId, Repository, checked, command, run_with_input};
 
 /// Maximum bytes of a commit's files.
 const MAX_CODE: usize = 1 << 30;
@@ -46,8 +47,8 @@ impl CommitInfo {
     }
 }
 
-/// A git checkout. Each method opens it anew, since a `Repository` cannot be
-/// shared between threads. All methods block.
+/// A git checkout. Each method opens it anew, since threads cannot share a
+/// `Repository`. All methods block.
 #[derive(Debug, Clone)]
 pub struct History {
     folder: PathBuf,
@@ -72,61 +73,52 @@ impl History {
     /// a commit decides its size, and all of it is held in memory.
     pub fn code(&self, sha: &str) -> anyhow::Result<CodeTree> {
         let repository = self.open()?;
-        let tree = find_commit(&repository, sha)?.tree()?;
+        let tree = repository.root(find_commit(&repository, sha)?)?;
+        let mut files = Vec::new();
+        repository.list(tree, |path, id, kind| {
+            // Names in another encoding are no Python source.
+            if let Ok(path) = str::from_utf8(path) {
+                files.push((path.to_owned(), id, kind));
+            }
+        })?;
         let mut code = CodeTree::default();
-        let mut problem = None;
         let mut remaining = RemainingSize {
             bytes: MAX_CODE,
             files: MAX_FILES,
         };
-        let walked = tree.walk(TreeWalkMode::PreOrder, |folder, entry| {
+        for (path, id, kind) in files {
             // Submodules are not part of the code; folders exist with their files.
-            if entry.kind() == Some(ObjectType::Blob)
-                && let Err(error) = add_blob(&repository, &mut code, &mut remaining, folder, entry)
-            {
-                problem = Some(error);
-                return TreeWalkResult::Abort;
+            if matches!(kind, EntryKind::File { .. } | EntryKind::Link) {
+                let bytes = read_blob(&repository, &mut remaining, id);
+                let bytes = bytes.with_context(|| format!("cannot read {path}"))?;
+                code.insert(Path::new(&path), entry(bytes, kind))?;
             }
-            TreeWalkResult::Ok
-        });
-        match problem {
-            Some(problem) => Err(problem),
-            None => Ok(walked.map(|()| code)?),
         }
+        Ok(code)
     }
 
     /// The commits after `base` up to `target`, oldest first, along the first
     /// parents.
     pub fn between(&self, base: &str, target: &str) -> anyhow::Result<Vec<CommitInfo>> {
         let repository = self.open()?;
-        let base = find_commit(&repository, base)?.id();
-        let target = find_commit(&repository, target)?.id();
-        let mut walk = repository.revwalk()?;
-        walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE)?;
-        walk.simplify_first_parent()?;
-        walk.push(target)?;
-        walk.hide(base)?;
-        walk.map(|id| Ok(info(&repository.find_commit(id?)?)))
-            .collect()
+        let base = find_commit(&repository, base)?;
+        let target = find_commit(&repository, target)?;
+        let between = repository.between(base, target)?.into_iter();
+        between.map(|id| info(&repository, id)).collect()
     }
 
     /// Paths of the files that differ between two commits, sorted.
     pub fn changed(&self, from: &str, to: &str) -> anyhow::Result<Vec<String>> {
         let repository = self.open()?;
-        let (from, to) = (
-            find_commit(&repository, from)?.tree()?,
-            find_commit(&repository, to)?.tree()?,
-        );
-        let diff = repository.diff_tree_to_tree(Some(&from), Some(&to), None)?;
-        let path = |delta: git2::DiffDelta<'_>| {
-            let (new, old) = (delta.new_file().path(), delta.old_file().path());
-            Some(new.or(old)?.to_string_lossy().into_owned())
-        };
-        Ok(diff.deltas().filter_map(path).collect())
+        let tree = |sha: &str| repository.root(find_commit(&repository, sha)?);
+        let differences = repository.differences(tree(from)?, tree(to)?)?;
+        let path = |path: Vec<u8>| String::from_utf8_lossy(&path).into_owned();
+        Ok(differences.into_iter().map(|d| path(d.path)).collect())
     }
 
     pub fn commit(&self, sha: &str) -> anyhow::Result<CommitInfo> {
-        Ok(info(&find_commit(&self.open()?, sha)?))
+        let repository = self.open()?;
+        info(&repository, find_commit(&repository, sha)?)
     }
 }
 
@@ -147,105 +139,109 @@ pub fn chunks(commits: Vec<CommitInfo>, max: u32) -> Vec<Vec<CommitInfo>> {
 /// times are fixed, so the same input always gives the same commit ids. Returns
 /// the ids, oldest first, and checks out the first commit.
 pub fn write(folder: &Path, versions: &[(CommitInfo, CodeTree)]) -> anyhow::Result<Vec<String>> {
-    let mut options = git2::RepositoryInitOptions::new();
-    options.initial_head("main").external_template(false);
-    let repository = Repository::init_opts(folder, &options)?;
-    let mut parent: Option<Oid> = None;
-    let mut shas = Vec::new();
-    for (commit, code) in versions {
-        let tree = repository.find_tree(write_tree(&repository, code)?)?;
-        let when = git2::Time::new(commit.time, 0);
-        let author = git2::Signature::new("Release history", "history@localhost", &when)?;
-        let parents = parent.map(|id| repository.find_commit(id)).transpose()?;
-        let id = repository.commit(
-            Some("refs/heads/main"),
-            &author,
-            &author,
-            &commit.message,
-            &tree,
-            parents.iter().collect::<Vec<_>>().as_slice(),
-        )?;
-        parent = Some(id);
-        shas.push(id.to_string());
+    let mut init = command();
+    init.args(["init", "--quiet", "--template=", "--initial-branch=main"]);
+    checked(init.arg("--").arg(folder).output())?;
+    let git = |arguments: &[&str]| {
+        let mut git = command();
+        git.arg("-C").arg(folder).args(arguments);
+        git
+    };
+    if versions.is_empty() {
+        return Ok(Vec::new());
     }
+    // Into a pack, however few the objects are.
+    let mut import = git(&[
+        "-c",
+        "fastimport.unpackLimit=1",
+        "fast-import",
+        "--quiet",
+        "--done",
+    ]);
+    run_with_input(&mut import, |stream| write_stream(stream, versions))?;
+    let shas = checked(git(&["rev-list", "--reverse", "refs/heads/main", "--"]).output())?;
+    let shas: Vec<String> = String::from_utf8(shas)?
+        .lines()
+        .map(str::to_owned)
+        .collect();
     if let Some(first) = shas.first() {
-        repository.set_head_detached(Oid::from_str(first)?)?;
-        repository.checkout_head(Some(git2::build::CheckoutBuilder::new().force()))?;
+        checked(git(&["checkout", "--quiet", "--force", "--detach", first, "--"]).output())?;
     }
     Ok(shas)
 }
 
-fn write_tree(repository: &Repository, code: &CodeTree) -> anyhow::Result<Oid> {
-    let mut index = git2::Index::new()?;
-    for (path, entry) in code.iter() {
-        let (mode, bytes) = match entry {
-            Entry::File { bytes, executable } => {
-                let mode = if *executable { 0o100_755 } else { 0o100_644 };
-                (mode, bytes.as_ref())
-            }
-            Entry::Symlink { target } => (0o120_000, target.as_bytes()),
-        };
-        let id = repository.blob(bytes)?;
-        index.add(&git2::IndexEntry {
-            ctime: git2::IndexTime::new(0, 0),
-            mtime: git2::IndexTime::new(0, 0),
-            dev: 0,
-            ino: 0,
-            mode,
-            uid: 0,
-            gid: 0,
-            file_size: 0,
-            id,
-            flags: 0,
-            flags_extended: 0,
-            path: path.as_bytes().to_vec(),
-        })?;
+/// Writes the versions as `git fast-import` reads them.
+fn write_stream(stream: &mut dyn Write, versions: &[(CommitInfo, CodeTree)]) -> io::Result<()> {
+    for (commit, code) in versions {
+        let author = "Release history <history@localhost>";
+        writeln!(stream, "commit refs/heads/main")?;
+        writeln!(stream, "committer {author} {} +0000", commit.time)?;
+        write_data(stream, commit.message.as_bytes())?;
+        writeln!(stream, "deleteall")?;
+        for (path, entry) in code.iter() {
+            let (mode, bytes) = match entry {
+                Entry::File { bytes, executable } => (
+                    if *executable { "100755" } else { "100644" },
+                    bytes.as_ref(),
+                ),
+                Entry::Symlink { target } => ("120000", target.as_bytes()),
+            };
+            writeln!(stream, "M {mode} inline {}", quoted(path))?;
+            write_data(stream, bytes)?;
+        }
     }
-    Ok(index.write_tree_to(repository)?)
+    writeln!(stream, "done")
 }
 
-fn add_blob(
+fn write_data(stream: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
+    writeln!(stream, "data {}", bytes.len())?;
+    stream.write_all(bytes)?;
+    writeln!(stream)
+}
+
+/// A path in quotes, as in C.
+fn quoted(path: &str) -> String {
+    let escaped = path.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{}\"", escaped.replace('\n', "\\n"))
+}
+
+/// The bytes of a file or link, if the commit may still have them: a file of
+/// zeros is tiny while packed.
+fn read_blob(
     repository: &Repository,
-    code: &mut CodeTree,
     remaining: &mut RemainingSize,
-    folder: &str,
-    entry: &git2::TreeEntry<'_>,
-) -> anyhow::Result<()> {
-    let Ok(name) = entry.name() else {
-        return Ok(()); // not UTF-8: no Python source
-    };
-    // Check before reading: a file of zeros is tiny while packed.
-    let (size, _) = repository.odb()?.read_header(entry.id())?;
-    remaining
-        .take(size)
-        .with_context(|| format!("{folder}{name} exceeds the limit"))?;
-    let blob = repository.find_blob(entry.id())?;
-    let item = match entry.filemode() {
-        0o120_000 => Entry::Symlink {
-            target: String::from_utf8_lossy(blob.content()).into_owned(),
-        },
-        mode => Entry::File {
-            bytes: blob.content().to_vec().into(),
-            executable: mode & 0o100 != 0,
-        },
-    };
-    code.insert(Path::new(&format!("{folder}{name}")), item)?;
-    Ok(())
+    id: ObjectId,
+) -> anyhow::Result<Vec<u8>> {
+    let bytes = repository.blob(id, remaining.bytes)?;
+    remaining.take(bytes.as_ref().map_or(usize::MAX, Vec::len))?;
+    Ok(bytes.unwrap_or_default())
 }
 
-fn find_commit<'r>(repository: &'r Repository, sha: &str) -> anyhow::Result<git2::Commit<'r>> {
-    repository
-        .revparse_single(sha)
-        .and_then(|object| object.peel_to_commit())
-        .with_context(|| format!("the history has no commit {sha}"))
-}
-
-fn info(commit: &git2::Commit<'_>) -> CommitInfo {
-    CommitInfo {
-        sha: commit.id().to_string(),
-        time: commit.time().seconds(),
-        message: String::from_utf8_lossy(commit.message_bytes()).into_owned(),
+fn entry(bytes: Vec<u8>, kind: EntryKind) -> Entry {
+    match kind {
+        EntryKind::File { executable } => Entry::File {
+            bytes: bytes.into(),
+            executable,
+        },
+        _ => Entry::Symlink {
+            target: String::from_utf8_lossy(&bytes).into_owned(),
+        },
     }
+}
+
+fn find_commit(repository: &Repository, sha: &str) -> anyhow::Result<ObjectId> {
+    let found = repository.commit(sha);
+    found.with_context(|| format!("the history has no commit {sha}"))
+}
+
+fn info(repository: &Repository, id: ObjectId) -> anyhow::Result<CommitInfo> {
+    let commit = repository.read_commit(id)?;
+    let message = String::from_utf8_lossy(&commit.message);
+    Ok(CommitInfo {
+        sha: id.to_string(),
+        time: commit.time,
+        message: message.trim_start_matches('\n').to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -300,6 +296,62 @@ mod tests {
         assert!(remaining.take(0).is_err(), "one file too many");
         let error = history.code("beef").unwrap_err();
         assert!(error.to_string().contains("no commit beef"), "{error}");
+    }
+
+    #[test]
+    fn the_same_versions_always_have_the_same_ids() {
+        let mut one = CodeTree::default();
+        one.insert_file("pkg/a.py", "a = 1\n");
+        one.insert_file("pkg.py", "");
+        one.insert_file("pkg-data/quo\"te\\d \u{e9}", "x\n");
+        one.insert_file("line\nbreak", "data 3\ndone\n");
+        let bytes = b"\x7fELF\0\r\n".to_vec().into();
+        let (program, link) = (Path::new("run"), Path::new("link"));
+        one.insert(
+            program,
+            Entry::File {
+                bytes,
+                executable: true,
+            },
+        )
+        .unwrap();
+        one.insert(
+            link,
+            Entry::Symlink {
+                target: "pkg/a.py".into(),
+            },
+        )
+        .unwrap();
+        let mut two = one.clone();
+        two.remove("pkg");
+        two.insert_file("pkg", "a folder becomes a file\n");
+        let commit = |time, message: &str| CommitInfo {
+            sha: String::new(),
+            time,
+            message: message.into(),
+        };
+        let versions = [
+            (commit(0, ""), CodeTree::default()),
+            (commit(1_000, "\nRelease p 1.0\n\n\u{e9}\n\n"), one),
+            (commit(1_700_000_000, "data 3\nwithout an end"), two),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let shas = write(folder.path(), &versions).unwrap();
+        // As another implementation (libgit2) wrote them.
+        let expect = [
+            "b8fd809125c240dc95b988bbeb61a7fd67f8c9cf",
+            "94d81116c2961ebe141a9cb85958c108c4fdc55e",
+            "436b7a97fba897e756ab9399668d3ed23a027e54",
+        ];
+        assert_eq!(shas, expect);
+        let history = History::new(folder.path());
+        for (sha, (commit, code)) in shas.iter().zip(&versions) {
+            assert_eq!(history.code(sha).unwrap(), *code);
+            let message = commit.message.trim_start_matches('\n');
+            let found = history.commit(sha).unwrap();
+            assert_eq!((found.time, &*found.message), (commit.time, message));
+        }
+        assert_eq!(write(&folder.path().join("none"), &[]).unwrap(), [""; 0]);
     }
 
     #[test]

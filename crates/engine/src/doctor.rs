@@ -1,5 +1,6 @@
 //! Checks everything a run needs, and says how to fix problems.
 
+use swe_ci_base::blocking::blocking;
 use swe_ci_sandbox::host;
 use swe_ci_sandbox::images::base_image_advice;
 
@@ -42,9 +43,10 @@ pub(crate) async fn examine(engine: &Engine) -> Vec<Check> {
     let mut checks = vec![
         Check::new("data folder", data_folder(engine)),
         Check::new("database", database(engine).await),
+        Check::new("git", git().await),
         Check::new("container engine", docker(engine).await),
     ];
-    if checks[2].ok {
+    if checks[3].ok {
         checks.push(Check::new("base image", base_image(engine).await));
     }
     checks.push(Check::new("tasks", tasks(engine).await));
@@ -82,6 +84,14 @@ async fn database(engine: &Engine) -> Finding {
     match engine.splits().await {
         Ok(splits) => Ok(format!("answers, {} split(s)", splits.len())),
         Err(error) => bad(error.to_string(), advice),
+    }
+}
+
+async fn git() -> Finding {
+    let version = blocking(|| swe_ci_git::checked(swe_ci_git::command().arg("version").output()));
+    match version.await {
+        Ok(version) => Ok(String::from_utf8_lossy(&version).trim().to_owned()),
+        Err(error) => bad(format!("{error:#}"), "install git 2.34 or newer"),
     }
 }
 

@@ -1,11 +1,13 @@
 //! Checksums of files, as the hub lists them.
 
+use std::fs::File;
 use std::path::Path;
 use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use swe_ci_base::digest::hex;
+use swe_ci_git::ObjectId;
 
 /// The hub's checksum of a file, in lowercase hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -69,9 +71,11 @@ impl RunningChecksum {
     pub(super) fn finish(self, path: &Path) -> io::Result<Checksum> {
         match self {
             Self::Sha256(running) => Ok(Checksum::Sha256(hex(&running.finalize()))),
-            Self::GitBlob => git2::Oid::hash_file(git2::ObjectType::Blob, path)
-                .map(|id| Checksum::GitBlob(id.to_string()))
-                .map_err(io::Error::other),
+            Self::GitBlob => {
+                let file = File::open(path)?;
+                let id = ObjectId::of_blob(file.metadata()?.len(), file)?;
+                Ok(Checksum::GitBlob(id.to_string()))
+            }
         }
     }
 }

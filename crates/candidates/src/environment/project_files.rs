@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use git2::Oid;
 use serde::{Deserialize, Serialize};
+use swe_ci_git::bounds::ListingBudget;
+use swe_ci_git::{EntryKind, ObjectId, Repository};
 
-use crate::bounds::{self, ListingBudget};
-use crate::repository::{Kind, Repository};
+use crate::bounds;
 use crate::text::decoded;
 
 /// Files of a repository by their path from its root. Files longer than
@@ -34,36 +34,34 @@ pub(super) fn is_workflow(path: &str) -> bool {
     file.is_some_and(|file| file.ends_with(".yml") || file.ends_with(".yaml"))
 }
 
-impl Repository {
-    /// The files of a commit that [`is_project_file`] names, without links and
-    /// files longer than [`bounds::BLOB`].
-    pub fn project_files(&self, commit: Oid) -> anyhow::Result<Files> {
-        let mut found: Vec<(String, Oid)> = Vec::new();
-        let mut left = ListingBudget::new();
-        let mut folders = vec![(String::new(), self.root(commit)?)];
-        while let Some((folder, tree)) = folders.pop() {
-            self.list_here(tree, |name, id, kind| {
-                left.spend(name)?;
-                let Ok(name) = str::from_utf8(name) else {
-                    return Ok(());
-                };
-                let path = format!("{folder}{name}");
-                match kind {
-                    Kind::File if is_project_file(&path) => found.push((path, id)),
-                    Kind::Folder if path == REQUIREMENTS => folders.push((format!("{path}/"), id)),
-                    _ => {}
-                }
-                Ok(())
-            })?;
-        }
-        let mut files = Files::new();
-        for (path, id) in found {
-            if let Some(bytes) = self.blob(id, bounds::BLOB)? {
-                files.insert(path, bytes);
+/// The files of a commit that [`is_project_file`] names, without links and
+/// files longer than [`bounds::BLOB`].
+pub fn project_files(repository: &Repository, commit: ObjectId) -> anyhow::Result<Files> {
+    let mut found: Vec<(String, ObjectId)> = Vec::new();
+    let mut left = ListingBudget::default();
+    let mut folders = vec![(String::new(), repository.root(commit)?)];
+    while let Some((folder, tree)) = folders.pop() {
+        repository.list_here(tree, |name, id, kind| {
+            left.spend(name)?;
+            let Ok(name) = str::from_utf8(name) else {
+                return Ok(());
+            };
+            let path = format!("{folder}{name}");
+            match kind {
+                EntryKind::File { .. } if is_project_file(&path) => found.push((path, id)),
+                EntryKind::Folder if path == REQUIREMENTS => folders.push((format!("{path}/"), id)),
+                _ => {}
             }
-        }
-        Ok(files)
+            Ok(())
+        })?;
     }
+    let mut files = Files::new();
+    for (path, id) in found {
+        if let Some(bytes) = repository.blob(id, bounds::BLOB)? {
+            files.insert(path, bytes);
+        }
+    }
+    Ok(files)
 }
 
 /// The text of a file; none if it is absent or too long.

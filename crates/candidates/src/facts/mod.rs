@@ -7,8 +7,8 @@ mod rules;
 
 use std::path::Path;
 
-use git2::Oid;
 use serde::{Deserialize, Serialize};
+use swe_ci_git::{EntryKind, ObjectId, Repository};
 
 pub use licence::Licence;
 pub use rules::{CollectRules, Licences, Refusal};
@@ -16,7 +16,7 @@ pub use rules::{CollectRules, Licences, Refusal};
 use crate::bounds;
 use crate::dependencies::is_declaration;
 use crate::files::{self, Class};
-use crate::repository::{Commit, Kind, Repository};
+use crate::repository::{Commit, first_parents, open_repository};
 use crate::text;
 use crate::watch::{Watch, notify};
 
@@ -86,12 +86,12 @@ pub struct Facts {
 /// more files than [`bounds::ENTRIES`]; [`crate::Stopped`] if the watch stopped
 /// the reading.
 pub fn facts(folder: &Path, rev: &str, watch: Watch<'_>) -> anyhow::Result<Facts> {
-    let repository = Repository::open(folder)?;
+    let repository = open_repository(folder)?;
     let commit = match rev {
         "HEAD" => repository.tip(None)?,
         rev => repository.commit(rev)?,
     };
-    let chain = repository.first_parents(commit, watch)?;
+    let chain = first_parents(&repository, commit, watch)?;
     let found = chain.len();
     notify(watch, crate::Progress::Commits { found })?;
     let mut facts = history_facts(&chain);
@@ -130,25 +130,25 @@ fn history_facts(chain: &[Commit]) -> Facts {
 /// Files whose contents have to be read.
 #[derive(Default)]
 struct FilesToRead {
-    files: Vec<(Vec<u8>, Oid)>,
-    links: Vec<(Vec<u8>, Oid)>,
+    files: Vec<(Vec<u8>, ObjectId)>,
+    links: Vec<(Vec<u8>, ObjectId)>,
 }
 
 /// Counts the facts that follow from the paths alone.
 fn count_paths(
     repository: &Repository,
-    tree: Oid,
+    tree: ObjectId,
     facts: &mut Facts,
 ) -> anyhow::Result<FilesToRead> {
     let mut listed = FilesToRead::default();
     repository.list(tree, |path, id, kind| match kind {
-        Kind::Folder => {}
-        Kind::Submodule => facts.submodules.add(|| displayed(path)),
-        Kind::Link => {
+        EntryKind::Folder => {}
+        EntryKind::Submodule => facts.submodules.add(|| displayed(path)),
+        EntryKind::Link => {
             facts.files += 1;
             listed.links.push((path.to_vec(), id));
         }
-        Kind::File => {
+        EntryKind::File { .. } => {
             facts.files += 1;
             facts.test_modules += usize::from(files::is_run_test(path));
             match files::class(path) {
@@ -165,10 +165,10 @@ fn count_paths(
 fn read_file(
     repository: &Repository,
     path: &[u8],
-    id: Oid,
+    id: ObjectId,
     facts: &mut Facts,
 ) -> anyhow::Result<()> {
-    let length = repository.length(id, git2::ObjectType::Blob)?;
+    let length = repository.blob_length(id)?;
     if LFS_LENGTHS.contains(&length)
         && is_lfs_pointer(&repository.blob(id, length)?.unwrap_or_default())
     {

@@ -3,15 +3,14 @@
 use std::ops::AddAssign;
 
 use anyhow::Context;
-use git2::{DiffOptions, Oid, Patch};
 use serde::{Deserialize, Serialize};
+use swe_ci_git::{Difference, ObjectId, Repository, changed_lines};
 
 use super::lines::{count, has_no_lines, without_returns};
 use super::moves;
 use crate::bounds;
 use crate::facts::PathSample;
 use crate::files::{Class, class};
-use crate::repository::{Difference, Repository};
 use crate::watch::Stopped;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,8 +77,8 @@ const CHECK_INTERVAL: usize = 100;
 
 pub(super) fn between(
     repository: &Repository,
-    old: Oid,
-    new: Oid,
+    old: ObjectId,
+    new: ObjectId,
     check_stop: &dyn Fn() -> Result<(), Stopped>,
 ) -> anyhow::Result<Changes> {
     let differences = moves::with_moves(repository, repository.differences(old, new)?)?;
@@ -113,7 +112,7 @@ fn lines(
     if difference.old == difference.new {
         return Ok(Some((0, 0)));
     }
-    let mut read = |id: Option<Oid>| {
+    let mut read = |id: Option<ObjectId>| {
         let Some(id) = id else {
             return Ok(Some(Vec::new()));
         };
@@ -135,11 +134,6 @@ fn lines(
     if counts.0.max(counts.1) > bounds::LINES {
         return Ok(None);
     }
-    // From buffers, not from files: libgit2 would apply the repository's
-    // attributes.
-    let mut options = DiffOptions::new();
-    options.context_lines(0).force_text(true);
-    let patch = Patch::from_buffers(&old, None, &new, None, Some(&mut options))?;
-    let (_, added, deleted) = patch.line_stats()?;
-    Ok(Some((added, deleted)))
+    let (added, deleted) = changed_lines(&old, &new);
+    Ok(Some((added as usize, deleted as usize)))
 }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use git2::Oid;
+use swe_ci_git::bounds::ListingBudget;
+use swe_ci_git::{EntryKind, ObjectId, Repository};
 
 use super::Unchanged;
-use crate::bounds::{self, ListingBudget};
+use crate::bounds;
 use crate::dependencies::{DeclaredDependencies, is_declaration};
-use crate::repository::{Kind, Repository};
 use crate::text;
 
 /// The cache holds declarations of files with this many bytes together.
@@ -17,14 +17,14 @@ const CACHE_BYTES: usize = 128 << 20;
 const DEPTH: usize = 4;
 
 /// The declaring files of a commit, by path.
-pub(super) type Files = Rc<BTreeMap<String, Oid>>;
+pub(super) type Files = Rc<BTreeMap<String, ObjectId>>;
 
 pub(super) struct Declarations<'r> {
     pub(super) repository: &'r Repository,
     unchanged: Unchanged,
     /// The last tree read: many commits change nothing in the root but folders.
-    last: Option<(Oid, Files)>,
-    read: HashMap<(String, Oid), Rc<DeclaredDependencies>>,
+    last: Option<(ObjectId, Files)>,
+    read: HashMap<(String, ObjectId), Rc<DeclaredDependencies>>,
     cached_bytes: usize,
 }
 
@@ -41,14 +41,14 @@ impl<'r> Declarations<'r> {
 
     /// The declaring files of the root and of `requirements/`. Symbolic links
     /// are ignored.
-    pub(super) fn files(&mut self, tree: Oid) -> anyhow::Result<Files> {
+    pub(super) fn files(&mut self, tree: ObjectId) -> anyhow::Result<Files> {
         if let Some((last, files)) = &self.last
             && *last == tree
         {
             return Ok(files.clone());
         }
         let mut found = BTreeMap::new();
-        let mut left = ListingBudget::new();
+        let mut left = ListingBudget::default();
         let mut folders = vec![(String::new(), tree)];
         while let Some((folder, id)) = folders.pop() {
             self.repository.list_here(id, |name, id, kind| {
@@ -60,9 +60,9 @@ impl<'r> Declarations<'r> {
                 let goes_on = !folder.is_empty() || name == "requirements";
                 let declares =
                     is_declaration(&path).is_some_and(|source| self.unchanged.reads(source));
-                if kind == Kind::File && declares {
+                if matches!(kind, EntryKind::File { .. }) && declares {
                     found.insert(path, id);
-                } else if kind == Kind::Folder && goes_on && folders_in(&path) < DEPTH {
+                } else if kind == EntryKind::Folder && goes_on && folders_in(&path) < DEPTH {
                     folders.push((format!("{path}/"), id));
                 }
                 Ok(())
@@ -114,7 +114,7 @@ impl<'r> Declarations<'r> {
     fn declared(
         &mut self,
         path: &str,
-        id: Option<Oid>,
+        id: Option<ObjectId>,
     ) -> anyhow::Result<Rc<DeclaredDependencies>> {
         let mut declared = DeclaredDependencies::default();
         let (Some(id), Some(source)) = (id, is_declaration(path)) else {
@@ -148,13 +148,14 @@ impl<'r> Declarations<'r> {
     }
 }
 
-impl Repository {
-    /// All declarations of a commit, from the files [`is_declaration`] names.
-    pub fn declared(&self, commit: Oid) -> anyhow::Result<DeclaredDependencies> {
-        let mut declarations = Declarations::new(self, Unchanged::Locked);
-        let files = declarations.files(self.root(commit)?)?;
-        declarations.together(&files)
-    }
+/// All declarations of a commit, from the files [`is_declaration`] names.
+///
+/// # Errors
+/// If the repository or one of its objects cannot be read.
+pub fn declared(repository: &Repository, commit: ObjectId) -> anyhow::Result<DeclaredDependencies> {
+    let mut declarations = Declarations::new(repository, Unchanged::Locked);
+    let files = declarations.files(repository.root(commit)?)?;
+    declarations.together(&files)
 }
 
 fn folders_in(path: &str) -> usize {

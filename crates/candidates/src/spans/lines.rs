@@ -2,15 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::facts::is_lfs_pointer;
+use swe_ci_git::is_binary;
 
-/// Git examines this many bytes to tell whether a file is binary.
-const EXAMINED: usize = 8_000;
+use crate::facts::is_lfs_pointer;
 
 /// Whether a file is binary or a Git LFS pointer.
 pub(super) fn has_no_lines(bytes: &[u8]) -> bool {
-    let start = &bytes[..bytes.len().min(EXAMINED)];
-    start.contains(&0) || is_lfs_pointer(bytes)
+    is_binary(bytes) || is_lfs_pointer(bytes)
 }
 
 /// The bytes with CRLF line ends as LF.

@@ -18,10 +18,11 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 pub use change::{Change, Changes};
+pub use declarations::declared;
 
 use self::declarations::Declarations;
 use crate::dependencies::Source;
-use crate::repository::{Commit, PROGRESS_INTERVAL, Repository};
+use crate::repository::{Commit, PROGRESS_INTERVAL, first_parents, open_repository};
 use crate::watch::{Progress, Watch, notify};
 
 /// Requirements on a span. All must hold.
@@ -77,7 +78,7 @@ impl Default for SpanRules {
 /// A stretch of the main branch with the same dependencies from end to end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Span {
-    /// Commit ids, 40 hexadecimal digits.
+    /// Commit ids, 40 hexadecimal digits, or 64 in a SHA-256 repository.
     pub base: String,
     pub target: String,
     /// Commits after the base up to the target, along the first parents.
@@ -185,9 +186,9 @@ pub fn spans(
     rules: &SpanRules,
     watch: Watch<'_>,
 ) -> anyhow::Result<SpanReport> {
-    let repository = Repository::open(folder)?;
+    let repository = open_repository(folder)?;
     let head = repository.tip(branch)?;
-    let mut chain = repository.first_parents(head, watch)?;
+    let mut chain = first_parents(&repository, head, watch)?;
     chain.drain(..before(&chain, rules.since)?);
     let mut declarations = Declarations::new(&repository, rules.unchanged);
     let found = subsequences(&chain, &mut declarations, watch)?;
@@ -230,7 +231,7 @@ pub fn changes(
     target: &str,
     watch: Watch<'_>,
 ) -> anyhow::Result<Changes> {
-    let repository = Repository::open(folder)?;
+    let repository = open_repository(folder)?;
     let tree = |rev: &str| repository.root(repository.commit(rev)?);
     let (old, new) = (tree(base)?, tree(target)?);
     let check_stop = || notify(watch, Progress::Judged { done: 0, of: 1 });

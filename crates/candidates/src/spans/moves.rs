@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use git2::Oid;
+use swe_ci_git::{Difference, ObjectId, Repository};
 
 use super::lines::has_no_lines;
 use crate::bounds;
-use crate::repository::{Difference, Repository};
 
 /// A line in more files than this does not identify one of them: it is from a
 /// licence, or `import os`.
@@ -46,7 +45,7 @@ pub(super) fn with_moves(
 }
 
 /// Files by index; none once a file is paired.
-type Side = Vec<Option<(Vec<u8>, Oid)>>;
+type Side = Vec<Option<(Vec<u8>, ObjectId)>>;
 /// Indices among the deleted and the added files.
 type Pair = (usize, usize);
 
@@ -66,12 +65,12 @@ fn pair_up(pairs: &[Pair], deleted: &mut Side, added: &mut Side, result: &mut Ve
 }
 
 fn same_content(deleted: &Side, added: &Side) -> Vec<Pair> {
-    let mut places: HashMap<Oid, Vec<usize>> = HashMap::new();
+    let mut places: HashMap<ObjectId, Vec<usize>> = HashMap::new();
     for (at, file) in deleted.iter().enumerate() {
         let Some((_, id)) = file else { continue };
         places.entry(*id).or_default().push(at);
     }
-    let pair = |(new, file): (usize, &Option<(Vec<u8>, Oid)>)| {
+    let pair = |(new, file): (usize, &Option<(Vec<u8>, ObjectId)>)| {
         let old = places.get_mut(&file.as_ref()?.1)?.pop()?;
         Some((old, new))
     };
@@ -88,7 +87,7 @@ fn line_hashes(
     added: &Side,
 ) -> anyhow::Result<[Vec<Lines>; 2]> {
     let mut left = bounds::MOVED;
-    let mut read = |file: &Option<(Vec<u8>, Oid)>| {
+    let mut read = |file: &Option<(Vec<u8>, ObjectId)>| {
         let Some((_, id)) = file else {
             return Ok(Lines::new());
         };

@@ -1,11 +1,12 @@
 //! Decides whether a span can become a task. Cheap checks come first.
 
+use swe_ci_git::{BoundExceeded, EntryKind};
+
 use super::declarations::Declarations;
 use super::{Changes, Reason, Span, SpanRules, change};
-use crate::bounds::BoundExceeded;
 use crate::dependencies::Unparsed;
 use crate::files::{self, Class};
-use crate::repository::{Commit, Kind};
+use crate::repository::Commit;
 use crate::watch::Stopped;
 
 /// The changes between the ends of a span, or the reason to drop it. `check_stop`
@@ -71,7 +72,7 @@ fn against_target(
     }
     let (mut tests, mut source) = (false, false);
     declarations.repository.list(target.tree, |path, _, kind| {
-        if kind == Kind::File {
+        if matches!(kind, EntryKind::File { .. }) {
             tests |= files::is_run_test(path);
             source |= files::class(path) == Class::Source;
         }

@@ -1,8 +1,8 @@
 //! Tests the facts about a repository and the reasons to refuse it.
 
-use git2::Oid;
 use swe_ci_candidates::testing::{History, SUBMODULE};
 use swe_ci_candidates::{CollectRules, Facts, Licences, unwatched};
+use swe_ci_git::{ObjectId, ObjectKind, Repository};
 
 use crate::project;
 
@@ -12,19 +12,16 @@ fn facts(history: &History) -> Facts {
 
 /// Three years later, without other changes.
 fn age(history: &History, years: i64) {
-    let tip = history.git.head().unwrap().peel_to_commit().unwrap();
-    let time = tip.time().seconds() + years * 31_557_600;
-    let tree = tip.tree_id();
-    let parent = tip.id();
+    let repository = Repository::open(history.folder()).unwrap();
+    let parent = repository.tip(None).unwrap();
+    let tip = repository.read_commit(parent).unwrap();
+    let time = tip.time + years * 31_557_600;
+    let tree = tip.tree;
     let raw = format!(
         "tree {tree}\nparent {parent}\nauthor A <a@b> {time} +0000\ncommitter A <a@b> {time} +0000\n\nlater\n"
     );
-    let odb = history.git.odb().unwrap();
-    let id = odb.write(git2::ObjectType::Commit, raw.as_bytes()).unwrap();
-    history
-        .git
-        .reference("refs/heads/main", id, true, "")
-        .unwrap();
+    let id = history.object(ObjectKind::Commit, raw).unwrap();
+    history.reference("refs/heads/main", id).unwrap();
 }
 
 #[test]
@@ -45,7 +42,7 @@ fn facts_of_a_repository() {
     history.write(b"data\xff.bin", pointer).unwrap();
     history.link("p/out", "../../secret").unwrap();
     history.link("p/in", "../LICENSE").unwrap();
-    history.enter("lib", SUBMODULE, Oid::from_str(&"1".repeat(40)).unwrap());
+    history.enter("lib", SUBMODULE, "1".repeat(40).parse().unwrap());
     let first = history.commit("one").unwrap();
     age(&history, 4);
     let facts = facts(&history);
@@ -175,7 +172,7 @@ fn refusals_name_the_violated_rule() {
         allow_lfs: false,
         ..rules.clone()
     };
-    let id = Oid::from_str(&"1".repeat(40)).unwrap();
+    let id: ObjectId = "1".repeat(40).parse().unwrap();
     check(
         &|h| h.enter("lib", SUBMODULE, id),
         &strict,

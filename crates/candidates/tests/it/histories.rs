@@ -1,15 +1,15 @@
 //! Tests histories and repositories of various shapes.
 
-use git2::{ObjectType, Oid};
 use swe_ci_candidates::testing::History;
-use swe_ci_candidates::{Repository, unwatched};
+use swe_ci_candidates::{Repository, first_parents, open_repository, unwatched};
+use swe_ci_git::{ObjectId, ObjectKind};
 
 use crate::{PYPROJECT, project, report};
 
-fn chain(history: &History) -> Vec<Oid> {
-    let repository = Repository::open(history.folder()).unwrap();
+fn chain(history: &History) -> Vec<ObjectId> {
+    let repository = open_repository(history.folder()).unwrap();
     let tip = repository.tip(None).unwrap();
-    let chain = repository.first_parents(tip, &unwatched).unwrap();
+    let chain = first_parents(&repository, tip, &unwatched).unwrap();
     chain.iter().map(|commit| commit.id).collect()
 }
 
@@ -61,7 +61,7 @@ fn branches_are_named_and_heads_detached() {
     let (_folder, mut history) = project();
     let one = history.commit("one").unwrap();
     let two = history.commit("two").unwrap();
-    let reference = |name: &str, id| history.git.reference(name, id, true, "").unwrap();
+    let reference = |name: &str, id| history.reference(name, id).unwrap();
     reference("refs/heads/feature/x", one);
     reference("refs/remotes/origin/stable", one);
     reference("refs/tags/v1", one);
@@ -81,9 +81,10 @@ fn branches_are_named_and_heads_detached() {
     assert_eq!(open().commit("v1").unwrap(), one);
     let error = open().commit("beef").unwrap_err().to_string();
     assert!(error.contains("no commit `beef`"), "{error}");
-    history.git.set_head_detached(one).unwrap();
+    history.reference("HEAD", one).unwrap();
     assert_eq!(tip(None).unwrap(), one);
-    history.git.set_head("refs/heads/gone").unwrap();
+    let head = history.folder().join("HEAD");
+    std::fs::write(head, "ref: refs/heads/gone\n").unwrap();
     let error = tip(None).unwrap_err().to_string();
     assert!(error.contains("name one of `feature/x`"), "{error}");
 }
@@ -107,19 +108,12 @@ fn with_and_without_a_work_tree() {
 fn messages_in_any_encoding() {
     let (_folder, mut history) = project();
     let first = history.commit("one").unwrap();
-    let tree = history.git.find_commit(first).unwrap().tree_id();
+    let repository = Repository::open(history.folder()).unwrap();
+    let tree = repository.root(first).unwrap();
     let mut raw = format!("tree {tree}\nparent {first}\n").into_bytes();
     raw.extend(b"author Ren\xe9 <r@localhost> 1600000000 +0200\ncommitter Ren\xe9 <r@localhost> 1600000000 +0200\nencoding ISO-8859-1\n\nd\xe9j\xe0 \xff\xfe\n");
-    let second = history
-        .git
-        .odb()
-        .unwrap()
-        .write(ObjectType::Commit, &raw)
-        .unwrap();
-    history
-        .git
-        .reference("refs/heads/main", second, true, "")
-        .unwrap();
+    let second = history.object(ObjectKind::Commit, raw).unwrap();
+    history.reference("refs/heads/main", second).unwrap();
     assert_eq!(chain(&history), [first, second]);
     assert_eq!(report(&history).kept[0].span.target_time, 1_600_000_000);
 }
@@ -128,20 +122,13 @@ fn messages_in_any_encoding() {
 fn clocks_that_run_backwards() {
     let (_folder, mut history) = project();
     let late = history.commit("late").unwrap();
-    let tree = history.git.find_commit(late).unwrap().tree_id();
+    let repository = Repository::open(history.folder()).unwrap();
+    let tree = repository.root(late).unwrap();
     let raw = format!(
         "tree {tree}\nparent {late}\nauthor A <a@b> -5 +0000\ncommitter A <a@b> -5 +0000\n\nx\n"
     );
-    let early = history
-        .git
-        .odb()
-        .unwrap()
-        .write(ObjectType::Commit, raw.as_bytes())
-        .unwrap();
-    history
-        .git
-        .reference("refs/heads/main", early, true, "")
-        .unwrap();
+    let early = history.object(ObjectKind::Commit, raw).unwrap();
+    history.reference("refs/heads/main", early).unwrap();
     assert_eq!(report(&history).kept[0].span.days, 0.0);
     let facts = swe_ci_candidates::facts(history.folder(), "HEAD", &unwatched).unwrap();
     assert_eq!(facts.age_years, 0.0);

@@ -1,25 +1,16 @@
 //! Tests hostile and damaged repositories.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use git2::{ObjectType, Oid};
-use swe_ci_candidates::testing::{FILE, History, SUBMODULE};
-use swe_ci_candidates::{BoundExceeded, Reason, Repository, bounds, unwatched};
+use swe_ci_candidates::testing::{FILE, FOLDER, History, SUBMODULE};
+use swe_ci_candidates::{BoundExceeded, Reason, Repository, bounds, open_repository, unwatched};
+use swe_ci_git::{ObjectId, ObjectKind, testing};
 
 use crate::{any, lines, project, report};
 
-fn object(history: &History, id: Oid) -> PathBuf {
-    let id = id.to_string();
-    history
-        .folder()
-        .join("objects")
-        .join(&id[..2])
-        .join(&id[2..])
-}
-
 fn refused(folder: &Path) -> String {
-    format!("{:#}", Repository::open(folder).unwrap_err())
+    format!("{:#}", open_repository(folder).unwrap_err())
 }
 
 #[test]
@@ -53,7 +44,7 @@ fn nothing_is_run() {
 #[test]
 fn repositories_that_are_none_or_elsewhere() {
     let (folder, mut history) = project();
-    history.commit("one").unwrap();
+    let tip = history.commit("one").unwrap();
     let check = |file: &str, expect: &str| {
         let path = history.folder().join(file);
         fs::write(&path, "/").unwrap();
@@ -64,12 +55,11 @@ fn repositories_that_are_none_or_elsewhere() {
     check("commondir", "work tree of another");
     check("objects/info/alternates", "borrows objects");
     check("info/grafts", "replaces parents");
-    let tip = history.git.head().unwrap().target().unwrap();
     let shallow = history.folder().join("shallow");
     fs::write(&shallow, format!("{tip}\n")).unwrap();
     assert!(refused(history.folder()).contains("--unshallow"));
     fs::remove_file(shallow).unwrap();
-    assert!(Repository::open(history.folder()).is_ok());
+    assert!(open_repository(history.folder()).is_ok());
 
     let other = folder.path().join("other");
     assert!(refused(&other).contains("not a git repository"));
@@ -102,13 +92,15 @@ fn empty_repositories() {
 
 #[test]
 fn damaged_objects_are_named() {
-    let check = |damage: &dyn Fn(&History, [Oid; 2]) -> Oid, what: &str, garbage: Option<&str>| {
+    let check = |damage: &dyn Fn(&History, [ObjectId; 2]) -> ObjectId,
+                 what: &str,
+                 garbage: Option<&str>| {
         let (_folder, mut history) = project();
         let first = history.commit("one").unwrap();
         history.write("p/core.py", lines(99, "x")).unwrap();
         let last = history.commit("two").unwrap();
         let broken = damage(&history, [first, last]);
-        let path = object(&history, broken);
+        let path = testing::object_file(history.folder(), broken);
         fs::remove_file(&path).unwrap();
         if let Some(garbage) = garbage {
             fs::write(path, garbage).unwrap();
@@ -121,10 +113,13 @@ fn damaged_objects_are_named() {
             "{text}"
         );
     };
-    let tree = |h: &History, id: Oid| h.git.find_commit(id).unwrap().tree_id();
-    let file = |h: &History, id: Oid| {
-        let tree = h.git.find_tree(tree(h, id)).unwrap();
-        tree.get_path(Path::new("p/core.py")).unwrap().id()
+    let open = |h: &History| Repository::open(h.folder()).unwrap();
+    let tree = |h: &History, id| open(h).root(id).unwrap();
+    let file = |h: &History, id| {
+        let mut found = None;
+        let visit = |path: &[u8], id, _| found = found.or((path == b"p/core.py").then_some(id));
+        open(h).list(tree(h, id), visit).unwrap();
+        found.unwrap()
     };
     for garbage in [None, Some("garbage"), Some("")] {
         check(&|_, [first, _]| first, "commit", garbage);
@@ -137,17 +132,12 @@ fn damaged_objects_are_named() {
 fn objects_of_the_wrong_kind() {
     let (_folder, mut history) = project();
     history.commit("one").unwrap();
-    let blob = history.git.blob(b"x").unwrap();
-    // A file entry that claims to be a folder, written past libgit2's checks.
-    let odb = history.git.odb().unwrap();
-    let tree = [b"40000 p\0".as_slice(), blob.as_bytes()].concat();
-    let tree = odb.write(ObjectType::Tree, &tree).unwrap();
+    let blob = history.object(ObjectKind::Blob, "x").unwrap();
+    // A file entry that claims to be a folder.
+    let tree = history.tree(&[(FOLDER, b"p", blob)]).unwrap();
     let raw = format!("tree {tree}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n");
-    let id = odb.write(ObjectType::Commit, raw.as_bytes()).unwrap();
-    history
-        .git
-        .reference("refs/heads/main", id, true, "")
-        .unwrap();
+    let id = history.object(ObjectKind::Commit, raw).unwrap();
+    history.reference("refs/heads/main", id).unwrap();
     let error = swe_ci_candidates::facts(history.folder(), "HEAD", &unwatched).unwrap_err();
     assert!(
         error.to_string().contains("it is actually a blob"),
@@ -155,17 +145,22 @@ fn objects_of_the_wrong_kind() {
     );
 }
 
+/// A folder that contains each name `depth` times over, one inside the other.
+fn nested(history: &History, depth: usize, names: &[String]) -> (u32, ObjectId) {
+    let mut id = history.object(ObjectKind::Blob, "a").unwrap();
+    let mut mode = FILE;
+    for _ in 0..depth {
+        let entries = names.iter().map(|name| (mode, name.as_bytes(), id));
+        id = history.tree(&entries.collect::<Vec<_>>()).unwrap();
+        mode = FOLDER;
+    }
+    (mode, id)
+}
+
 /// Ten folders in each of ten folders in each of …: a few bytes, 10^10 files.
 fn bomb(history: &mut History) {
-    let mut id = history.git.blob(b"boom").unwrap();
-    let mut mode = 0o100_644;
-    for _ in 0..10 {
-        let mut builder = history.git.treebuilder(None).unwrap();
-        for name in 0..10 {
-            builder.insert(name.to_string(), id, mode).unwrap();
-        }
-        (id, mode) = (builder.write().unwrap(), 0o040_000);
-    }
+    let names: Vec<String> = (0..10).map(|name| name.to_string()).collect();
+    let (mode, id) = nested(history, 10, &names);
     history.enter("bomb", mode, id);
 }
 
@@ -192,15 +187,8 @@ fn trees_without_end() {
 #[test]
 fn requirements_without_end() {
     let (_folder, mut history) = project();
-    let mut id = history.git.blob(b"a").unwrap();
-    let mut mode = FILE;
-    for _ in 0..3 {
-        let mut builder = history.git.treebuilder(None).unwrap();
-        for name in 0..100 {
-            builder.insert(format!("{name}.txt"), id, mode).unwrap();
-        }
-        (id, mode) = (builder.write().unwrap(), 0o040_000);
-    }
+    let names: Vec<String> = (0..100).map(|name| format!("{name}.txt")).collect();
+    let (mode, id) = nested(&history, 3, &names);
     history.enter("requirements", mode, id);
     let commit = history.commit("one").unwrap();
     let error = swe_ci_candidates::spans(history.folder(), None, &any(), &unwatched).unwrap_err();
@@ -212,13 +200,7 @@ fn requirements_without_end() {
 fn deep_folders_and_long_paths() {
     let (_folder, mut history) = project();
     history.commit("base").unwrap();
-    let mut id = history.git.blob(b"deep").unwrap();
-    let mut mode = 0o100_644;
-    for _ in 0..5_000 {
-        let mut builder = history.git.treebuilder(None).unwrap();
-        builder.insert("d", id, mode).unwrap();
-        (id, mode) = (builder.write().unwrap(), 0o040_000);
-    }
+    let (mode, id) = nested(&history, 5_000, &["d".into()]);
     history.enter("d", mode, id);
     history.enter("requirements", mode, id);
     history.commit("target").unwrap();
@@ -230,7 +212,7 @@ fn deep_folders_and_long_paths() {
 fn submodules_are_not_entered() {
     let (_folder, mut history) = project();
     history.commit("base").unwrap();
-    let nowhere = Oid::from_str("0123456789012345678901234567890123456789").unwrap();
+    let nowhere: ObjectId = "0123456789".repeat(4).parse().unwrap();
     history.enter("vendor/lib", SUBMODULE, nowhere);
     history.enter("requirements", SUBMODULE, nowhere);
     history.commit("target").unwrap();

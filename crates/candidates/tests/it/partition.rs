@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use swe_ci_candidates::dependencies::DeclaredDependencies;
-use swe_ci_candidates::{Repository, Span, unwatched};
+use swe_ci_candidates::{Span, declared, first_parents, open_repository, unwatched};
 
 use crate::{any, project};
 
@@ -77,12 +77,12 @@ fn check(
     history: &swe_ci_candidates::testing::History,
     states: &[State],
 ) -> Result<(), TestCaseError> {
-    let repository = Repository::open(history.folder()).unwrap();
+    let repository = open_repository(history.folder()).unwrap();
     let tip = repository.tip(None).unwrap();
-    let chain = repository.first_parents(tip, &unwatched).unwrap();
+    let chain = first_parents(&repository, tip, &unwatched).unwrap();
     let declared: Vec<DeclaredDependencies> = chain
         .iter()
-        .map(|c| repository.declared(c.id).unwrap())
+        .map(|c| declared(&repository, c.id).unwrap())
         .collect();
     let report = swe_ci_candidates::spans(history.folder(), None, &any(), &unwatched).unwrap();
 

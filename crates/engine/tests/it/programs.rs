@@ -6,13 +6,13 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use git2::{Delta, ObjectType, Oid, Repository};
 use sha2::{Digest, Sha256};
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::finding::Grade;
 use swe_ci_core::run::HarnessConfig;
 use swe_ci_core::step::{Ending, Role};
 use swe_ci_core::usage::Usage;
+use swe_ci_git::Repository;
 use swe_ci_testing::scripted::{Conversation, Script, ScriptedLlm, Seen, Turn, usage};
 use swe_ci_views::view::{RunDetail, TaskSummary};
 
@@ -231,28 +231,25 @@ async fn demo_task(fixture: &Fixture) -> TaskSummary {
 /// The sources at the target's commit that changed, without tests.
 fn changes(fixture: &Fixture, task: &TaskSummary) -> Vec<Change> {
     let checkout = fixture.folder.path().join("data/tasks").join(TASK);
-    let repository = Repository::open(checkout.join("code")).unwrap();
-    let tree = |sha: &str| {
-        let commit = repository.find_commit(Oid::from_str(sha).unwrap());
-        commit.unwrap().tree().unwrap()
-    };
+    let repository = Repository::open(&checkout.join("code")).unwrap();
+    let tree = |sha: &str| repository.root(repository.commit(sha).unwrap()).unwrap();
     let text = |id| {
-        let blob = repository.find_object(id, Some(ObjectType::Blob)).unwrap();
-        String::from_utf8(blob.as_blob().unwrap().content().to_vec()).unwrap()
+        let bytes = repository.blob(id, usize::MAX).unwrap().unwrap();
+        String::from_utf8(bytes).unwrap()
     };
     let (base, target) = (tree(&task.base_sha), tree(&task.target_sha));
-    let diff = repository.diff_tree_to_tree(Some(&base), Some(&target), None);
-    let changes: Vec<Change> = diff
+    let changes: Vec<Change> = repository
+        .differences(base, target)
         .unwrap()
-        .deltas()
-        .filter(|delta| delta.status() == Delta::Modified)
-        .filter_map(|delta| {
-            let path = delta.new_file().path()?.to_str()?.to_owned();
+        .into_iter()
+        .filter_map(|difference| {
+            let path = String::from_utf8(difference.path).ok()?;
+            let (old, new) = (difference.old?, difference.new?);
             let is_source = path.ends_with(".py") && !path.starts_with("tests/");
             is_source.then(|| Change {
                 path,
-                old: text(delta.old_file().id()),
-                new: text(delta.new_file().id()),
+                old: text(old),
+                new: text(new),
             })
         })
         .collect();

@@ -20,6 +20,7 @@ use secrecy::SecretString;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use swe_ci_base::retry::Retries;
+use swe_ci_git::{ObjectId, ObjectKind};
 
 use super::retry::Timing;
 use super::{Checksum, Hub, Pinned, RemoteFile, RemotePath};
@@ -355,9 +356,7 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 fn git_blob(bytes: &[u8]) -> String {
-    git2::Oid::hash_object(git2::ObjectType::Blob, bytes)
-        .unwrap()
-        .to_string()
+    ObjectId::of_object(ObjectKind::Blob, bytes).to_string()
 }
 
 /// Bytes that differ by position.

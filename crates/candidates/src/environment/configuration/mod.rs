@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use crate::environment::compilation;
 use crate::environment::project_files::text;
 
-pub use crate::environment::project_files::{BuildSystem, Files, is_project_file};
+pub use crate::environment::project_files::{BuildSystem, Files, is_project_file, project_files};
 pub use hints::Hints;
 pub use plugins::{Plugin, plugin_of_fixture, plugin_of_marker, plugin_of_option};
 pub use test_requirements::{DEV_NAMES, TEST_NAMES};

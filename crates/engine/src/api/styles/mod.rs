@@ -294,7 +294,7 @@ impl Version {
             Ok(Self {
                 version,
                 digest: measure::digest(&code.source),
-                changed: measure::changed(&base.source, &code.source)?,
+                changed: measure::changed(&base.source, &code.source),
                 changed_dependencies: erosion::changed_dependencies(&base, &code),
                 source: Arc::new(code.source.clone()),
             })

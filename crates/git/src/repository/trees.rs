@@ -2,85 +2,111 @@
 
 use std::collections::BTreeMap;
 
-use git2::Oid;
+use anyhow::bail;
 
 use super::Repository;
 use crate::bounds::{BoundExceeded, ListingBudget};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    File,
-    Link,
-    Folder,
-    /// A commit of another repository.
-    Submodule,
-}
+use crate::object_id::{ObjectId, ObjectKind};
+use crate::objects::{EntryKind, next_entry};
 
 /// A file or link that differs between two commits; at least one of them has
 /// it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Difference {
-    pub(crate) path: Vec<u8>,
-    pub(crate) old: Option<Oid>,
-    pub(crate) new: Option<Oid>,
+pub struct Difference {
+    pub path: Vec<u8>,
+    pub old: Option<ObjectId>,
+    pub new: Option<ObjectId>,
 }
 
+/// An entry without its permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Node {
-    id: Oid,
-    kind: Kind,
+enum Node {
+    File(ObjectId),
+    Link(ObjectId),
+    Folder(ObjectId),
+    Submodule,
 }
 
 impl Node {
-    fn folder(self) -> Option<Oid> {
-        (self.kind == Kind::Folder).then_some(self.id)
+    fn new(id: ObjectId, kind: EntryKind) -> Self {
+        match kind {
+            EntryKind::File { .. } => Self::File(id),
+            EntryKind::Link => Self::Link(id),
+            EntryKind::Folder => Self::Folder(id),
+            EntryKind::Submodule => Self::Submodule,
+        }
     }
 
-    fn file(self) -> Option<Oid> {
-        matches!(self.kind, Kind::File | Kind::Link).then_some(self.id)
+    fn folder(self) -> Option<ObjectId> {
+        match self {
+            Self::Folder(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    fn file(self) -> Option<ObjectId> {
+        match self {
+            Self::File(id) | Self::Link(id) => Some(id),
+            Self::Folder(_) | Self::Submodule => None,
+        }
     }
 }
 
 impl Repository {
     /// Visits all entries in and below a folder, each folder before its
     /// content.
-    pub(crate) fn list(
+    ///
+    /// # Errors
+    /// If a folder is missing or damaged; [`BoundExceeded`].
+    pub fn list(
         &self,
-        tree: Oid,
-        mut visit: impl FnMut(&[u8], Oid, Kind),
+        tree: ObjectId,
+        mut visit: impl FnMut(&[u8], ObjectId, EntryKind),
     ) -> anyhow::Result<()> {
-        let mut left = ListingBudget::new();
+        let mut left = ListingBudget::default();
         let mut folders = vec![(Vec::new(), tree)];
         while let Some((folder, id)) = folders.pop() {
-            for entry in &self.tree(id)? {
-                let path = joined(&folder, entry.name_bytes());
+            self.list_here(id, |name, id, kind| {
+                let path = joined(&folder, name);
                 left.spend(&path)?;
-                let kind = kind(&entry);
-                visit(&path, entry.id(), kind);
-                if kind == Kind::Folder {
-                    folders.push((path, entry.id()));
+                visit(&path, id, kind);
+                if kind == EntryKind::Folder {
+                    folders.push((path, id));
                 }
-            }
+                Ok(())
+            })?;
         }
         Ok(())
     }
 
     /// Visits the entries of one folder until the visitor returns an error.
-    pub(crate) fn list_here(
+    ///
+    /// # Errors
+    /// If the folder is missing or damaged; [`BoundExceeded`], also of the
+    /// visitor.
+    pub fn list_here(
         &self,
-        tree: Oid,
-        mut visit: impl FnMut(&[u8], Oid, Kind) -> Result<(), BoundExceeded>,
+        tree: ObjectId,
+        mut visit: impl FnMut(&[u8], ObjectId, EntryKind) -> Result<(), BoundExceeded>,
     ) -> anyhow::Result<()> {
-        for entry in &self.tree(tree)? {
-            visit(entry.name_bytes(), entry.id(), kind(&entry))?;
+        let bytes = self.tree(tree)?;
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            let Some(entry) = next_entry(&mut rest, tree) else {
+                bail!(self.damaged(tree, ObjectKind::Tree));
+            };
+            visit(entry.name, entry.id, entry.kind)?;
         }
         Ok(())
     }
 
     /// The files that differ between two trees. Equal folders are not entered;
     /// submodules and permissions are ignored.
-    pub(crate) fn differences(&self, old: Oid, new: Oid) -> anyhow::Result<Vec<Difference>> {
-        let mut left = ListingBudget::new();
+    ///
+    /// # Errors
+    /// If a folder is missing or damaged; [`BoundExceeded`].
+    pub fn differences(&self, old: ObjectId, new: ObjectId) -> anyhow::Result<Vec<Difference>> {
+        let mut left = ListingBudget::default();
         let mut found = Vec::new();
         let mut folders = vec![(Vec::new(), Some(old), Some(new))];
         while let Some((folder, old, new)) = folders.pop() {
@@ -107,12 +133,12 @@ impl Repository {
         Ok(found)
     }
 
-    fn both(&self, old: Option<Oid>, new: Option<Oid>) -> anyhow::Result<Pairs> {
+    fn both(&self, old: Option<ObjectId>, new: Option<ObjectId>) -> anyhow::Result<Pairs> {
         let mut pairs = Pairs::new();
         for (side, tree) in [old, new].into_iter().enumerate() {
             let Some(tree) = tree else { continue };
             self.list_here(tree, |name, id, kind| {
-                pairs.entry(name.to_vec()).or_default()[side] = Some(Node { id, kind });
+                pairs.entry(name.to_vec()).or_default()[side] = Some(Node::new(id, kind));
                 Ok(())
             })?;
         }
@@ -128,13 +154,4 @@ fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
         return name.to_vec();
     }
     [folder, b"/", name].concat()
-}
-
-fn kind(entry: &git2::TreeEntry<'_>) -> Kind {
-    match entry.filemode_raw() & 0o170_000 {
-        0o040_000 => Kind::Folder,
-        0o120_000 => Kind::Link,
-        0o160_000 => Kind::Submodule,
-        _ => Kind::File,
-    }
 }
