@@ -4,6 +4,7 @@ use swe_ci_views::browse::{Size, Spread, SpreadBin};
 use swe_ci_views::curation::{Dropped, Stage, StageCount};
 
 use super::Meter;
+use crate::components::CollectAny;
 use crate::format;
 
 /// The height of the largest bin.
@@ -40,7 +41,7 @@ pub fn SpreadChart(
             }),
         }
     };
-    let bars = spread.bins.iter().copied().map(bar).collect_view();
+    let bars = spread.bins.iter().copied().map(bar).collect_any();
     view! {
         <figure class="spread">
             <figcaption>
@@ -100,11 +101,11 @@ pub fn Funnel(stages: Vec<StageCount>) -> impl IntoView {
                 <Meter value=count.survived most=count.entered label=format!("{} that stayed", count.stage.yields())/>
                 <p><strong>{format::thousands(count.survived)}</strong>{format!(" of {} {came} stayed", format::thousands(count.entered))}</p>
                 {waiting}
-                <ul class="funnel-reasons">{count.dropped.into_iter().map(reason).collect_view()}</ul>
+                <ul class="funnel-reasons">{count.dropped.into_iter().map(reason).collect_any()}</ul>
             </li>
         }
     };
-    view! { <ol class="funnel">{stages.into_iter().map(row).collect_view()}</ol> }
+    view! { <ol class="funnel">{stages.into_iter().map(row).collect_any()}</ol> }
 }
 
 /// The stage's title, what it does, and what enters it.

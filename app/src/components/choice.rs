@@ -5,6 +5,7 @@ use swe_ci_core::requirement::Mode;
 use swe_ci_views::view::SplitSummary;
 
 use super::Term;
+use crate::components::CollectAny;
 use crate::format;
 use crate::glossary::Word;
 use crate::labels;
@@ -63,7 +64,7 @@ pub fn Choices(
     view! {
         <div class="choices" role="group" aria-label=label>
             {named}
-            <span class="choices-links">{links.collect_view()}</span>
+            <span class="choices-links">{links.collect_any()}</span>
         </div>
     }
 }
@@ -163,7 +164,7 @@ pub fn LeaderSwitch(
 #[component]
 pub fn HiddenFields(fields: Vec<(&'static str, String)>) -> impl IntoView {
     let field = |(name, value)| view! { <input type="hidden" name=name value=value/> };
-    fields.into_iter().map(field).collect_view()
+    fields.into_iter().map(field).collect_any()
 }
 
 /// Loads the same page for another γ.
@@ -205,7 +206,7 @@ pub fn FilterSelect(
     view! {
         <label class="field">
             <span>{label}</span>
-            <select name=name>{options.collect_view()}</select>
+            <select name=name>{options.collect_any()}</select>
         </label>
     }
 }

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use swe_ci_views::leaderboard::export::Citation;
 
+use crate::components::CollectAny;
 use crate::context::PublicUrl;
 
 /// A citation, folded, in sentences and as BibTeX.
@@ -39,5 +40,5 @@ fn with_site(text: &str) -> impl IntoView + use<> {
         let site = (index > 0).then(|| view! { <span data-site=""></span> });
         (site, part.to_owned())
     };
-    parts.map(part).collect_view()
+    parts.map(part).collect_any()
 }

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use swe_ci_views::account::{AccountRole, TokenScope};
 
 use super::forms::Form;
+use crate::components::CollectAny;
 use crate::labels;
 
 #[component]
@@ -100,7 +101,7 @@ pub fn OneOf(
         let selected = chosen.as_ref() == Some(&value);
         view! { <option value=value selected=selected>{words}</option> }
     };
-    let options = options.into_iter().map(option).collect_view();
+    let options = options.into_iter().map(option).collect_any();
     let described = described(form, name, hint.is_some());
     view! {
         <Row form name label hint>

@@ -6,6 +6,7 @@ use swe_ci_core::run::BadConfig;
 use swe_ci_views::submission::{Estimate, RunForm};
 
 use super::HiddenFields;
+use crate::components::CollectAny;
 use crate::context::SignInProvider;
 
 /// A form of one button, which posts what to do and to what.
@@ -105,7 +106,7 @@ pub fn ProviderButtons(
             </form>
         }
     };
-    let forms = providers.into_iter().map(form).collect_view();
+    let forms = providers.into_iter().map(form).collect_any();
     view! { <div class="providers">{forms}</div> }
 }
 

@@ -3,6 +3,7 @@ use swe_ci_core::finding::Grade;
 use swe_ci_views::view::{EvolutionView, IterationView};
 
 use super::Tag;
+use crate::components::CollectAny;
 use crate::{format, labels};
 
 #[component]
@@ -20,7 +21,7 @@ pub fn Iterations(
             let chosen = Signal::derive(move || chosen.get() == Some(n));
             view! { <IterationRow iteration=i target href chosen/> }
         };
-        iterations.get().into_iter().map(row).collect_view()
+        iterations.get().into_iter().map(row).collect_any()
     };
     let none = move || iterations.with(Vec::is_empty);
     let empty = move || match evolution.with(|e| e.progress.is_over()) {

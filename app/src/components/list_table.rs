@@ -1,6 +1,8 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 
+use crate::components::CollectAny;
+
 /// A table whose rows become cards on narrow screens. Its cells have `data-label`s.
 #[component]
 pub fn CardTable(
@@ -48,7 +50,7 @@ pub fn ListTable(
     let deed = deed.map(|deed| {
         view! { <th role="columnheader" scope="col"><span class="visually-hidden">{deed}</span></th> }
     });
-    let heads = (columns.iter().copied().map(head).collect_view(), deed).into_any();
+    let heads = (columns.iter().copied().map(head).collect_any(), deed).into_any();
     let class = format!("list cards {class}").trim_end().to_owned();
     view! { <CardTable class caption heads scrolls>{children()}</CardTable> }
 }
@@ -71,7 +73,7 @@ where
     if items.is_empty() {
         return Either::Left(view! { <p>{none}</p> });
     }
-    let rows = items.into_iter().map(row).collect_view();
+    let rows = items.into_iter().map(row).collect_any();
     Either::Right(view! { <ListTable caption columns deed class>{rows}</ListTable> })
 }
 

@@ -12,6 +12,7 @@ mod finding;
 mod forms;
 mod header;
 mod iterations;
+mod list;
 mod list_table;
 mod loaded;
 mod page_head;
@@ -41,6 +42,7 @@ pub use forms::{
 };
 pub use header::{AccountMenu, SignIn, ThemeSwitch};
 pub use iterations::Iterations;
+pub use list::CollectAny;
 pub use list_table::{CardTable, ItemTable, ListTable, NextPage, PlainTable, fact};
 pub use loaded::{Empty, Fetched, NoRuns, NoTasks, Problem, fetched, loaded};
 pub use page_head::{PageHead, PageTop, crumb};

@@ -3,6 +3,7 @@ use leptos::prelude::*;
 use leptos_meta::{Link, Meta, Title};
 use leptos_router::hooks::use_location;
 
+use crate::components::CollectAny;
 use crate::context::PublicUrl;
 use crate::preview::{canonical, picture};
 
@@ -56,7 +57,7 @@ pub fn PageTop(
     };
     let link = |(href, name): Crumb| view! { <a href=href>{name}</a> };
     let crumbs = (!crumbs.is_empty()).then(|| {
-        let links = crumbs.into_iter().map(link).collect_view();
+        let links = crumbs.into_iter().map(link).collect_any();
         view! { <nav class="crumbs" aria-label="Where this is">{links}</nav> }
     });
     view! {
@@ -110,7 +111,7 @@ fn Preview(title: String, description: String) -> impl IntoView {
     view! {
         {move || view! { <Link rel="canonical" href=absolute(here())/> }}
         <Meta name="twitter:card" content="summary_large_image"/>
-        {tags.map(|(property, content)| view! { <Meta property content/> }).collect_view()}
+        {tags.map(|(property, content)| view! { <Meta property content/> }).collect_any()}
     }
 }
 

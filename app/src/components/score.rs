@@ -2,6 +2,7 @@ use leptos::prelude::*;
 use swe_ci_core::uncertainty::Interval;
 
 use super::{ScoreBar, Term};
+use crate::components::CollectAny;
 use crate::format;
 use crate::glossary::Word;
 
@@ -42,7 +43,7 @@ pub fn MarkKey(#[prop(into)] words: Signal<Vec<Word>>) -> impl IntoView {
         let words = words.get();
         (!words.is_empty()).then(|| {
             let words = words.into_iter();
-            let words = words.map(|word| view! { " "<Term word/> }).collect_view();
+            let words = words.map(|word| view! { " "<Term word/> }).collect_any();
             view! { <p class="quiet marks-key">"Marks:"{words}</p> }
         })
     }

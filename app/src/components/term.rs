@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use leptos::prelude::*;
 
+use crate::components::CollectAny;
 use crate::glossary::Word;
 
 /// A word in running text, by its name or in the form the sentence needs.
@@ -45,7 +46,7 @@ pub fn Key(#[prop(into)] words: Signal<Vec<Word>>) -> impl IntoView {
         let words = words.get().into_iter();
         words
             .map(|word| view! { <li>{button(word, word.name().into())}</li> })
-            .collect_view()
+            .collect_any()
     };
     view! {
         <div class="key">

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use swe_ci_views::account::{AccountRole, AccountView, InvitationView};
 
+use crate::components::CollectAny;
 use crate::components::{
     ActionButton, Confirmation, Field, Form, FormAnswer, ItemTable, ListTable, PageTop, PostForm,
     Refusal, RoleSelect, ShownOnce, Tag, Time, Tone, fetched, loaded,
@@ -70,7 +71,7 @@ fn AccountList(
     });
     view! {
         <Refusal why/>
-        <ListTable caption="Accounts" columns=&["Name", "Created", "Last signed in", "Role"] deed="Disable or enable">{rows.collect_view()}</ListTable>
+        <ListTable caption="Accounts" columns=&["Name", "Created", "Last signed in", "Role"] deed="Disable or enable">{rows.collect_any()}</ListTable>
     }
 }
 
@@ -111,7 +112,7 @@ fn RoleForm(name: String, role: AccountRole) -> impl IntoView {
         <form class="form-line" method="post" action="/accounts">
             <input type="hidden" name="deed" value="set-role"/>
             <input type="hidden" name="account" value=name/>
-            <select name="role" aria-label=label>{options.collect_view()}</select>
+            <select name="role" aria-label=label>{options.collect_any()}</select>
             <button class="button" type="submit" aria-label=button>"Change"</button>
         </form>
     }

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use swe_ci_views::curation::{CurationSummary, Stage};
 
+use crate::components::CollectAny;
 use crate::components::{
     Form, FormAnswer, ListTable, LongText, PageTop, Time, TomlFile, crumb, fetched, loaded,
 };
@@ -90,7 +91,7 @@ fn Before(curations: Vec<CurationSummary>) -> impl IntoView {
             <section aria-labelledby="before-title">
                 <h2 id="before-title">"Before"</h2>
                 <ListTable caption="Curations" columns=&["Split", "State", "Tasks", "Started"]>
-                    {curations.into_iter().map(row).collect_view()}
+                    {curations.into_iter().map(row).collect_any()}
                 </ListTable>
             </section>
         }

@@ -1,5 +1,6 @@
 //! A curation, running or ended.
 
+use crate::components::CollectAny;
 use crate::components::Poll;
 use leptos::either::Either;
 use leptos::prelude::*;
@@ -150,7 +151,7 @@ fn Review<'a>(id: String, candidates: &'a [CandidateView], form: Form) -> impl I
             </li>
         })
     };
-    let items = candidates.iter().filter_map(item).collect_view();
+    let items = candidates.iter().filter_map(item).collect_any();
     let problem = form.problem("review");
     view! {
         <section aria-labelledby="review-title">
@@ -186,7 +187,7 @@ fn Repositories(repositories: Vec<RepositoryView>) -> impl IntoView {
             <section aria-labelledby="repositories-title">
                 <h2 id="repositories-title">"Repositories"</h2>
                 <ListTable caption="Repositories" columns=&["Repository", "Result", "Licence", "Commits", "Candidates"]>
-                    {repositories.into_iter().map(row).collect_view()}
+                    {repositories.into_iter().map(row).collect_any()}
                 </ListTable>
             </section>
         }
@@ -216,7 +217,7 @@ fn Candidates(candidates: Vec<CandidateView>) -> impl IntoView {
                 <h2 id="candidates-title">"Candidates"</h2>
                 <p class="quiet">"Those that advanced furthest first."</p>
                 <ListTable caption="Candidates" columns=&["Candidate", "Stage", "Result", "Commits", "Time between", "Lines"]>
-                    {candidates.into_iter().map(row).collect_view()}
+                    {candidates.into_iter().map(row).collect_any()}
                 </ListTable>
             </section>
         }
@@ -254,7 +255,7 @@ fn Attempts(attempts: Vec<BuildAttempt>) -> impl IntoView {
         view! {
             <details class="attempts">
                 <summary>{count}" tried"</summary>
-                <ol>{attempts.into_iter().map(item).collect_view()}</ol>
+                <ol>{attempts.into_iter().map(item).collect_any()}</ol>
             </details>
         }
     })

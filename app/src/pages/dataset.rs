@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use swe_ci_views::browse::Size;
 use swe_ci_views::dataset::{Counted, SplitDetail};
 
+use crate::components::CollectAny;
 use crate::components::{Funnel, PageTop, SpreadChart, crumb, fetched, loaded};
 use crate::error::AppError;
 use crate::format;
@@ -68,7 +69,7 @@ fn Split(detail: SplitDetail) -> impl IntoView {
             <section aria-labelledby="sizes-title">
                 <h2 id="sizes-title">"Sizes"</h2>
                 <p class="quiet">"Of the tasks that can be run. Each bar leads to the tasks in it."</p>
-                <div class="spreads">{spreads.collect_view()}</div>
+                <div class="spreads">{spreads.collect_any()}</div>
             </section>
         })}
         <Names title="Repositories" id="repositories" split=name.clone() parameter="repo" names=detail.repositories.clone()/>
@@ -112,7 +113,7 @@ fn Names(
         view! {
             <section aria-labelledby=title_id.clone()>
                 <h2 id=title_id.clone()>{title}</h2>
-                <ul class="names">{names.into_iter().take(MOST_NAMES).map(item).collect_view()}{more}</ul>
+                <ul class="names">{names.into_iter().take(MOST_NAMES).map(item).collect_any()}{more}</ul>
             </section>
         }
     })
@@ -128,7 +129,7 @@ fn Findings(findings: Vec<Counted>, split: String) -> impl IntoView {
         view! {
             <section aria-labelledby="findings-title">
                 <h2 id="findings-title">"Findings of preparation"</h2>
-                <ul class="names">{findings.into_iter().map(item).collect_view()}</ul>
+                <ul class="names">{findings.into_iter().map(item).collect_any()}</ul>
                 <p><a href=href>"The tasks with findings"</a></p>
             </section>
         }

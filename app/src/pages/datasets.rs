@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::view::SplitSummary;
 
+use crate::components::CollectAny;
 use crate::components::{Empty, ListTable, PageTop, fetched, loaded};
 use crate::context::Reader;
 use crate::format;
@@ -60,7 +61,7 @@ fn Splits(splits: Vec<SplitSummary>) -> impl IntoView {
     };
     Either::Right(view! {
         <ListTable caption="Splits" columns=&["Split", "Tasks", "Can be run"]>
-            {splits.into_iter().map(row).collect_view()}
+            {splits.into_iter().map(row).collect_any()}
         </ListTable>
     })
 }

@@ -8,6 +8,7 @@ use swe_ci_views::disk::{
     DiskPart, DiskUse, Evicted, EvictionPlan, ImageUse, size_read, size_shown,
 };
 
+use crate::components::CollectAny;
 use crate::components::{
     ActionButton, Form, FormAnswer, ListTable, PageTop, Refusal, Time, WorkNote, fetched, loaded,
 };
@@ -80,7 +81,7 @@ fn Disk(found: Found) -> impl IntoView {
     };
     view! {
         {disk.free_bytes.map(|free| view! { <dl class="facts"><div><dt>"Free"</dt><dd>{size_shown(free)}</dd></div></dl> })}
-        <ListTable caption="Disk usage" columns=&["Part", "Size", "Files", "Holds"]>{parts.collect_view()}</ListTable>
+        <ListTable caption="Disk usage" columns=&["Part", "Size", "Files", "Holds"]>{parts.collect_any()}</ListTable>
         {silent.then(|| view! { <p class="note" data-tone="warn">"The container engine does not respond, so images are not counted."</p> })}
         <p class="footnote">{quota}</p>
         <p class="taken"><a href="/api/v1/disk">"In bytes, as JSON"</a></p>
@@ -132,7 +133,7 @@ fn Planned(plan: EvictionPlan, keep: String, working: bool) -> impl IntoView {
     let freed = size_shown(plan.freed());
     let count = plan.evicted.len();
     let says = format!("{count} of these would go and free {freed} of {all}.");
-    let rows = plan.evicted.into_iter().map(evicted_row).collect_view();
+    let rows = plan.evicted.into_iter().map(evicted_row).collect_any();
     let button = (!working).then(|| {
         let text = format!("Evict {count}, free {freed}");
         view! { <ActionButton action="/disk" deed="evict" fields=vec![("keep", keep)] text/> }

@@ -6,6 +6,7 @@ use swe_ci_views::notification::{
     Channel, DeliveryState, DeliveryView, Notifications, Occasion, TargetView,
 };
 
+use crate::components::CollectAny;
 use crate::components::{
     Confirmation, Field, Form, FormAnswer, ItemTable, PageTop, PostForm, Refusal, ShownOnce, Tag,
     Time, Tone, fetched, loaded,
@@ -215,7 +216,7 @@ fn Events(form: Form) -> impl IntoView {
     view! {
         <fieldset class="ticks" aria-describedby=described>
             <legend>"Tell me when"</legend>
-            {boxes.collect_view()}
+            {boxes.collect_any()}
             {problem.map(|problem| view! { <p class="form-problem" id=id>{problem}</p> })}
         </fieldset>
     }

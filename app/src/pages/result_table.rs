@@ -9,6 +9,7 @@ use swe_ci_core::text::visible;
 use swe_ci_views::account::Visibility;
 use swe_ci_views::verification::Mark;
 
+use crate::components::CollectAny;
 use crate::components::{Tag, Term, Tone};
 use crate::glossary::Word;
 use crate::{format, labels};
@@ -125,7 +126,7 @@ pub(super) fn heads(columns: &'static [Column]) -> impl IntoView {
         let class = column.is_number.then_some("number");
         view! { <th role="columnheader" scope="col" class=class><Term word=column.word text=column.text/></th> }
     };
-    columns.iter().map(head).collect_view()
+    columns.iter().map(head).collect_any()
 }
 
 /// The words of the headings, for the key of the table.

@@ -9,6 +9,7 @@ use swe_ci_views::submission::{Estimate, OWN_PROGRAMMER, RunForm};
 use swe_ci_views::view::SplitSummary;
 
 use crate::components::CheckedForm;
+use crate::components::CollectAny;
 use crate::components::{
     Field, Form, FormAnswer, InPlace, LongText, OneOf, PageTop, TomlFile, fact, fetched, field_id,
     loaded,
@@ -85,7 +86,7 @@ fn RunForm(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
         <CheckedForm>
         <form class="run-form" method="post" action="/runs/new" autocomplete="off" data-in-place="">
             <Summary form/>
-            <datalist id="key-names">{names.collect_view()}</datalist>
+            <datalist id="key-names">{names.collect_any()}</datalist>
             <fieldset>
                 <legend>"Model"</legend>
                 <Field form name="model" label="Name" hint="The name on the leaderboard."/>
@@ -189,7 +190,7 @@ fn Summary(form: Form) -> impl IntoView {
             let href = format!("#{}", field_id(&bad.field));
             view! { <li><a href=href>{bad.field}</a>": "{bad.problem}</li> }
         };
-        form.problems().into_iter().map(item).collect_view()
+        form.problems().into_iter().map(item).collect_any()
     };
     move || {
         (!form.problems().is_empty()).then(|| {
@@ -393,7 +394,7 @@ fn Preview(estimate: Estimate) -> impl IntoView {
     view! {
         <section class="note" role="status" aria-labelledby="preview" tabindex="-1" data-result="">
             <h2 id="preview">"Estimate"</h2>
-            <dl class="facts">{facts.collect_view()}</dl>
+            <dl class="facts">{facts.collect_any()}</dl>
             <p class="quiet">{rests_on}" Nothing is queued yet."</p>
         </section>
     }

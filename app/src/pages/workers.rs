@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use swe_ci_views::workers::{NeedyRun, WorkerClaim, WorkerState, WorkerView, unmet_in_words};
 
+use crate::components::CollectAny;
 use crate::components::{ItemTable, PageTop, Tag, Time, Tone, fetched, loaded};
 use crate::error::AppError;
 use crate::pages::routes::{iteration_href, run_href, task_href};
@@ -37,7 +38,7 @@ fn Waiting(waiting: Vec<NeedyRun>) -> impl IntoView {
         };
         view! {
             <ul class="note plain" data-tone="warn">
-                {waiting.into_iter().map(item).collect_view()}
+                {waiting.into_iter().map(item).collect_any()}
             </ul>
         }
     })
@@ -76,7 +77,7 @@ fn worker_row(worker: WorkerView) -> impl IntoView {
             <td role="cell" data-label="Since"><Time at=Some(worker.started_at)/></td>
             <td role="cell" data-label="Version">{worker.version}</td>
             <td role="cell" data-label="At hand">{worker.figures.at_hand()}</td>
-            <td role="cell" data-label="Works on">{worker.claims.into_iter().map(claim).collect_view()}</td>
+            <td role="cell" data-label="Works on">{worker.claims.into_iter().map(claim).collect_any()}</td>
         </tr>
     }
 }

@@ -1,15 +1,30 @@
 //! Runs blocking work (git, archives, compression) off the async runtime, and
 //! much of it on all processors.
 
+use std::any::Any;
 use std::num::NonZero;
 use std::panic::resume_unwind;
+use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
+
+use anyhow::Context;
 
 /// Runs `work` on a thread that may block.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
-    tokio::task::spawn_blocking(work).await?
+    let result = on_a_thread(Box::new(move || Box::new(work()))).await?;
+    let result = result.downcast::<anyhow::Result<T>>();
+    *result.ok().context("the work has another result")?
+}
+
+type Work = Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>;
+type Done = Pin<Box<dyn Future<Output = anyhow::Result<Box<dyn Any + Send>>> + Send>>;
+
+/// Without types of the caller's, so that tokio's machinery is compiled once and
+/// not for every closure.
+fn on_a_thread(work: Work) -> Done {
+    Box::pin(async { Ok(tokio::task::spawn_blocking(work).await?) })
 }
 
 /// Applies `work` to all items on as many threads as there are processors.
@@ -43,6 +58,15 @@ pub fn side_by_side<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> T + Syn
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn results_come_back_and_panics_are_errors() {
+        assert_eq!(blocking(|| Ok(7)).await.unwrap(), 7);
+        let failed = blocking(|| -> anyhow::Result<u8> { anyhow::bail!("no") }).await;
+        assert_eq!(failed.unwrap_err().to_string(), "no");
+        let panicked = blocking(|| -> anyhow::Result<u8> { panic!("at once") }).await;
+        assert!(panicked.unwrap_err().to_string().contains("at once"));
+    }
 
     #[test]
     fn results_are_in_order() {

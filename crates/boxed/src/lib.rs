@@ -63,7 +63,11 @@ fn box_future(method: &mut ImplItemFn) {
         ReturnType::Type(_, output) => (**output).clone(),
     };
     Outlive(&call).visit_type_mut(&mut output);
-    let named: Vec<Lifetime> = signature.generics.lifetimes().map(|l| l.lifetime.clone()).collect();
+    let named: Vec<Lifetime> = signature
+        .generics
+        .lifetimes()
+        .map(|l| l.lifetime.clone())
+        .collect();
     signature.generics.params.insert(0, parse_quote!('call));
     for lifetime in named {
         let clause = signature.generics.make_where_clause();

@@ -73,6 +73,7 @@ impl Reporter {
     }
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Queues some work for the present actor.
     ///

@@ -97,6 +97,7 @@ fn texts_key(recording: &str) -> String {
     format!("{recording}.texts")
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Completes the digests of evolutions and stores them, each as soon as it
     /// is complete.

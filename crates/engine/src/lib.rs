@@ -143,6 +143,7 @@ impl Deref for Engine {
     }
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Opens the data folder (created when absent) and migrates the database;
     /// acts for the operator. Several processes may hold it open; only one may

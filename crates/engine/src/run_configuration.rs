@@ -48,6 +48,7 @@ pub fn to_toml(config: &RunConfig) -> error::Result<String> {
         .map_err(|e| Error::Invalid(format!("this configuration cannot be written as TOML: {e}")))
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// A run's configuration as TOML, for others to repeat it: without the
     /// names of its keys, which others do not have.

@@ -10,6 +10,7 @@ pub use swe_ci_dataset::tiny::{TinyTask, write_dataset};
 
 use crate::{Config, Engine, ImportOptions};
 use swe_ci_base::code::CodeTree;
+use swe_ci_base::files;
 use swe_ci_dataset::{CommitInfo, demo, write_history};
 use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox};
 
@@ -38,7 +39,8 @@ pub fn once() -> ImportOptions {
 }
 
 /// An archive of the demo split's image (Python and pytest), created once and
-/// stored in `cache` for all later tests.
+/// stored in `cache` for all later tests. The data folder knows its content, so
+/// that no import unpacks hundreds of megabytes of what the container engine has.
 pub async fn image_archive(engine: &Engine, cache: &Path) -> anyhow::Result<PathBuf> {
     std::fs::create_dir_all(cache)?;
     let lock = std::fs::File::create(cache.join("image.lock"))?;
@@ -50,6 +52,11 @@ pub async fn image_archive(engine: &Engine, cache: &Path) -> anyhow::Result<Path
     if !archive.exists() {
         engine.images.save(demo::IMAGE, &archive).await?;
     }
+    let identity = files::identity(&archive)?;
+    engine
+        .image_cache
+        .remember(&archive, identity, &digest)
+        .await?;
     drop(lock);
     Ok(archive)
 }

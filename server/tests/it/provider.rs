@@ -76,7 +76,7 @@ pub enum Lie {
 
 enum Key {
     Rsa(&'static RsaKeyPair),
-    Ec(EcdsaKeyPair),
+    Ec(Box<EcdsaKeyPair>),
 }
 
 impl Provider {
@@ -119,7 +119,7 @@ impl Provider {
         let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
         let pkcs8 = EcdsaKeyPair::generate_pkcs8(algorithm, &random).unwrap();
         let key = EcdsaKeyPair::from_pkcs8(algorithm, pkcs8.as_ref(), &random);
-        self.says().key = Key::Ec(key.unwrap());
+        self.says().key = Key::Ec(Box::new(key.unwrap()));
     }
 
     /// Opens the provider's address and agrees; returns the redirect's target.

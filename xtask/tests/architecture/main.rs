@@ -17,6 +17,7 @@ fn root() -> PathBuf {
 
 /// The crates and what each may use of the others, from the ground up.
 const CRATES: &[(&str, &[&str])] = &[
+    ("swe-ci-boxed", &[]),
     ("swe-ci-metrics", &[]),
     ("swe-ci-core", &["metrics"]),
     ("swe-ci-views", &["core"]),
@@ -71,6 +72,7 @@ const CRATES: &[(&str, &[&str])] = &[
         "swe-ci-engine",
         &[
             "core",
+            "boxed",
             "views",
             "base",
             "store",

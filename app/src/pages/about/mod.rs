@@ -5,6 +5,7 @@ mod text;
 
 use leptos::prelude::*;
 
+use crate::components::CollectAny;
 use crate::components::PageTop;
 use crate::glossary::{CHAPTERS, Chapter, Word};
 
@@ -63,9 +64,9 @@ pub fn AboutPage() -> impl IntoView {
         </PageTop>
         <div class="about">
             <nav class="contents" aria-label="On this page">
-                <ol>{SECTIONS.map(link).collect_view()}</ol>
+                <ol>{SECTIONS.map(link).collect_any()}</ol>
             </nav>
-            <article class="prose">{SECTIONS.map(section).collect_view()}</article>
+            <article class="prose">{SECTIONS.map(section).collect_any()}</article>
         </div>
     }
 }
@@ -73,7 +74,7 @@ pub fn AboutPage() -> impl IntoView {
 pub(super) fn glossary() -> AnyView {
     view! {
         <p>"Words with a dotted underline have an explanation in place; this is the full list."</p>
-        {CHAPTERS.iter().copied().map(chapter).collect_view()}
+        {CHAPTERS.iter().copied().map(chapter).collect_any()}
     }
     .into_any()
 }
@@ -81,7 +82,7 @@ pub(super) fn glossary() -> AnyView {
 fn chapter(chapter: Chapter) -> impl IntoView {
     view! {
         <h3>{chapter.title}</h3>
-        <dl class="glossary">{chapter.words.iter().copied().map(entry).collect_view()}</dl>
+        <dl class="glossary">{chapter.words.iter().copied().map(entry).collect_any()}</dl>
     }
 }
 

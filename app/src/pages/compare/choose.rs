@@ -7,6 +7,7 @@ use swe_ci_views::leaderboard::{Alike, Row, Same, alike};
 
 use super::data::Comparable;
 use super::query::CompareQuery;
+use crate::components::CollectAny;
 use crate::components::split_choices;
 use crate::components::{Choices, Empty, PageTop, Tag};
 use crate::error::AppError;
@@ -98,7 +99,7 @@ fn Form(rows: Vec<Row>, ticked: Vec<String>, query: Signal<CompareQuery>) -> imp
         let checked = ticked.contains(&row.run_id);
         view! { <RunItem row checked/> }
     };
-    let items = rows.into_iter().map(item).collect_view();
+    let items = rows.into_iter().map(item).collect_any();
     view! {
         <form class="choose" method="get" action="/compare">
             <fieldset>
@@ -151,7 +152,7 @@ fn ReadyMade(
         <section aria-labelledby="alike-title">
             <h2 id="alike-title">"Runs that differ in one thing"</h2>
             <p class="quiet">"One model across harnesses, or one harness across models: the best run of each, at most six."</p>
-            <ul>{groups.into_iter().map(item).collect_view()}</ul>
+            <ul>{groups.into_iter().map(item).collect_any()}</ul>
         </section>
     })
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use swe_ci_views::trajectories::{FailedSteps, FailureClass, Selection, Subject};
 
 use super::names::{Name, heads};
+use crate::components::CollectAny;
 use crate::components::PlainTable;
 use crate::pages::routes::trajectories_href;
 use crate::{format, labels};
@@ -29,7 +30,7 @@ pub(super) fn Failures(failures: Vec<FailedSteps>, names: Vec<Name>) -> impl Int
             };
             view! { <td>{shown}</td> }
         };
-        let cells = runs.iter().zip(&failures).map(cell).collect_view();
+        let cells = runs.iter().zip(&failures).map(cell).collect_any();
         let name = format::capital(labels::failure(class.name()));
         view! { <tr><th scope="row">{name}</th>{cells}</tr> }
     };

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use swe_ci_views::leaderboard::MonthScore;
 
 use super::names::Name;
+use crate::components::CollectAny;
 use crate::components::PlainTable;
 use crate::format;
 
@@ -19,17 +20,17 @@ pub(super) fn MonthsOfRuns(months: Vec<Vec<MonthScore>>, names: Vec<Name>) -> im
     });
     let heads = view! {
         <th scope="col">"Month"</th>
-        {heads.collect_view()}
+        {heads.collect_any()}
     };
     let row = |month: String| {
         let cells = months.iter().map(|run| {
             let score = run.iter().find(|score| score.month == month).map(cell);
             view! { <td class="number">{format::or_dash(score)}</td> }
         });
-        let cells = cells.collect_view();
+        let cells = cells.collect_any();
         view! { <tr><th scope="row">{month}</th>{cells}</tr> }
     };
-    let rows = all.into_iter().map(row).collect_view();
+    let rows = all.into_iter().map(row).collect_any();
     Some(view! {
         <details class="fold">
             <summary>"By the month of the task"</summary>

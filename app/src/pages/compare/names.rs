@@ -4,6 +4,8 @@
 use leptos::prelude::*;
 use swe_ci_views::leaderboard::Row;
 
+use crate::components::CollectAny;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
     pub run_id: String,
@@ -52,7 +54,7 @@ pub(super) fn heads(names: Vec<Name>) -> AnyView {
     let head = |name: Name| {
         view! { <th scope="col"><Letter letter=name.letter series=name.series/>" "{name.model}</th> }
     };
-    let heads = names.into_iter().map(head).collect_view();
+    let heads = names.into_iter().map(head).collect_any();
     view! { <td></td>{heads} }.into_any()
 }
 

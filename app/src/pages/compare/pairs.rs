@@ -5,6 +5,7 @@ use swe_ci_views::leaderboard::{GateReport, Pair, Versus, in_words, probability}
 
 use super::names::{Letter, Name};
 use super::query::CompareQuery;
+use crate::components::CollectAny;
 use crate::components::{Choice, Choices, Tag, Term, Tone};
 use crate::format;
 use crate::glossary::Word;
@@ -46,7 +47,7 @@ pub(super) fn Pairs(
                 <span>"0"</span>
                 <span>{format!("first ahead · {end}")}</span>
             </p>
-            <ol class="pairs">{shown.into_iter().map(item).collect_view()}</ol>
+            <ol class="pairs">{shown.into_iter().map(item).collect_any()}</ol>
         })
     };
     view! {

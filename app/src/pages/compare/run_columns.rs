@@ -6,6 +6,7 @@ use swe_ci_views::leaderboard::{Intervals, Rate, Row, Versus};
 
 use super::names::{Letter, Name};
 use super::query::CompareQuery;
+use crate::components::CollectAny;
 use crate::components::{MarkKey, PlainTable, ScoreBar, Tag, Term, Tone, floor_of, heading};
 use crate::glossary::Word;
 use crate::pages::result_table::{KindTag, MarkTag, ModeTag, UnrankedTag};
@@ -172,7 +173,7 @@ pub(super) fn Heads(
     let columns = || names.iter().zip(runs);
     let heads =
         columns().map(|(name, row)| view! { <Head name=name.clone() row=row.clone() query/> });
-    let heads = view! { <td></td>{heads.collect_view()} }.into_any();
+    let heads = view! { <td></td>{heads.collect_any()} }.into_any();
     let lows = runs
         .iter()
         .map(|r| r.intervals.map_or(r.evoscore, |i| i.evoscore.low));
@@ -180,21 +181,21 @@ pub(super) fn Heads(
     let score = |(name, row): (&Name, &Row)| {
         view! { <ScoreCell row=row.clone() series=name.series floor/> }
     };
-    let scores = columns().map(score).collect_view();
+    let scores = columns().map(score).collect_any();
     let known = LINES.iter().filter(|line| runs.iter().any(line.known));
     let lines = known.map(|line| {
         let cells = runs.iter().map(|row| figure_cell((line.of)(row)));
         view! {
             <tr>
                 <th scope="row">{heading(line.name, line.hint)}</th>
-                {cells.collect_view()}
+                {cells.collect_any()}
             </tr>
         }
     });
-    let lines = lines.collect_view();
+    let lines = lines.collect_any();
     let shared = runs.iter().zip(&versus.left_out);
     let shared = shared.map(|(row, left_out)| figure_cell(task_words(row, *left_out)));
-    let shared = shared.collect_view();
+    let shared = shared.collect_any();
     let marks = labels::marks(runs.iter().map(|row| row.mark));
     view! {
         <MarkKey words=Signal::stored(marks)/>

@@ -6,6 +6,7 @@ use swe_ci_views::leaderboard::{PassesOf, Samples};
 
 use super::names::{Name, heads};
 use super::run_columns::figure_cell;
+use crate::components::CollectAny;
 use crate::components::{PlainTable, Term};
 use crate::format;
 use crate::glossary::Word;
@@ -66,11 +67,11 @@ pub(super) fn SamplesOfRuns(samples: Vec<Samples>, names: Vec<Name>) -> impl Int
         view! {
             <tr>
                 <th scope="row">{*name}</th>
-                {samples.iter().map(cell).collect_view()}
+                {samples.iter().map(cell).collect_any()}
             </tr>
         }
     };
-    let lines = lines.map(line).collect_view();
+    let lines = lines.map(line).collect_any();
     let several = (k > 1).then(|| {
         view! {
             {format!("Of {k} samples of a task, how probably any ")}

@@ -7,6 +7,7 @@ use swe_ci_views::style::{ErosionFigure, StyleMetric};
 
 use super::names::{Name, heads};
 use super::run_columns::figure_cell;
+use crate::components::CollectAny;
 use crate::components::{PlainTable, Term};
 use crate::format;
 use crate::glossary::Word;
@@ -96,11 +97,11 @@ pub(super) fn Style(
             view! {
                 <tr>
                     <th scope="row"><Term word text=name/></th>
-                    {shown.into_iter().map(cell).collect_view()}
+                    {shown.into_iter().map(cell).collect_any()}
                 </tr>
             }
         });
-    let lines = lines.collect_view();
+    let lines = lines.collect_any();
     (!style.is_empty()).then(|| view! {
         <section aria-labelledby="style-title">
             <h2 id="style-title">"Code style beside the oracle's"</h2>

@@ -3,6 +3,7 @@ use swe_ci_plots::{Size, Theme, courses};
 use swe_ci_views::leaderboard::{Course, Loss, TaskCourses};
 
 use super::names::{Letter, Name};
+use crate::components::CollectAny;
 use crate::components::Picture;
 use crate::format;
 use crate::pages::routes::{COURSE, evolution_href, task_href};
@@ -22,12 +23,12 @@ pub(super) fn CourseOfTask(task: TaskCourses, names: Vec<Name>) -> impl IntoView
                 <Letter letter=name.letter series=name.series/>
                 <span class="course-run">
                     <a href=href>{name.model.clone()}</a>
-                    {sentences.collect_view()}
+                    {sentences.collect_any()}
                 </span>
             </li>
         }
     });
-    let items = items.collect_view();
+    let items = items.collect_any();
     view! {
         <figure class="figure figure-beside" id=COURSE>
             <figcaption>

@@ -5,6 +5,7 @@ use swe_ci_views::leaderboard::{SharedResult, SharedTask};
 
 use super::names::{Letter, Name};
 use super::query::CompareQuery;
+use crate::components::CollectAny;
 use crate::components::PlainTable;
 use crate::format;
 use crate::pages::routes::{COURSE, evolution_href, task_href};
@@ -31,10 +32,10 @@ pub(super) fn Tasks(
             </th>
         }
     };
-    let heads = names.iter().map(head).collect_view();
+    let heads = names.iter().map(head).collect_any();
     let widest = tasks.iter().map(|t| t.spread).fold(SAME, f64::max);
     let row = |task| view! { <TaskRow task names=names.clone() widest query/> };
-    let rows = tasks.into_iter().map(row).collect_view();
+    let rows = tasks.into_iter().map(row).collect_any();
     let last = if two { "Difference" } else { "Apart by" };
     let heads =
         view! { <th scope="col">"Task"</th>{heads}<th scope="col" class="number">{last}</th> };
@@ -76,7 +77,7 @@ fn TaskRow(
         let href = evolution_href(&name.run_id, &id, 1);
         view! { <ResultCell result=*result href best/> }
     });
-    let cells = cells.collect_view();
+    let cells = cells.collect_any();
     let apart = if names.len() == 2 {
         let difference = task.difference();
         Either::Left(view! {

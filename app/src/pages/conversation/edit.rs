@@ -9,6 +9,7 @@ use swe_ci_core::text::visible;
 use swe_ci_views::conversation::{Argument, Text, hits};
 
 use super::text::{SHOWN_LINES, left_out, marked};
+use crate::components::CollectAny;
 use crate::format;
 
 const PATHS: [&str; 3] = ["path", "file_path", "filePath"];
@@ -96,7 +97,7 @@ pub(super) fn EditView(edit: Edit, q: StoredValue<String>) -> impl IntoView {
             ChangeTag::Equal => view! { <span>{text}</span> }.into_any(),
         }
     });
-    let lines = lines.collect_view();
+    let lines = lines.collect_any();
     let cut = edit.before.after + edit.after.after;
     let words = format::count(count, "line");
     view! {

@@ -9,6 +9,7 @@ use super::joined::{CallResult, Results};
 use super::markdown::Markdown;
 use super::text::{FoldedText, marked};
 
+use crate::components::CollectAny;
 use crate::components::{Tag, Time, Tone};
 use crate::{format, labels};
 
@@ -45,7 +46,7 @@ pub(super) fn MessageView(
                 <span class="quiet"><Time at=Some(message.at)/></span>
                 {answered.map(|answered| view! { <p class="quiet message-facts">{facts(&answered)}</p> })}
             </header>
-            {parts.collect_view()}
+            {parts.collect_any()}
             {nothing}
         </article>
     }
@@ -150,7 +151,7 @@ fn Call(
             (!name.is_empty()).then(|| view! { <p class="argument-name"><Named text=name q/></p> });
         view! { <div class="argument">{name}<FoldedText content=value q/></div> }
     };
-    let arguments = arguments.into_iter().map(argument).collect_view();
+    let arguments = arguments.into_iter().map(argument).collect_any();
     view! {
         <div class="part" data-kind="call">
             <p class="part-name">

@@ -17,6 +17,7 @@ use swe_ci_views::conversation::{
 use self::data::{Address, LONGEST_TEXT, at, link_to, messages_at, path};
 use self::joined::joined;
 use self::message::MessageView;
+use crate::components::CollectAny;
 use crate::components::{InPlace, PageTop, Term, crumb, fetched, loaded};
 use crate::glossary::Word;
 use crate::pages::routes::{conversation_href, evolution_href, iteration_href, run_href};
@@ -45,7 +46,7 @@ fn ConversationView(page: MessagesPage) -> impl IntoView {
         let begin = conversations.get(number as usize - 1).cloned();
         view! { <Group number begin messages q=marked/> }
     });
-    let groups = groups.collect_view();
+    let groups = groups.collect_any();
     view! {
         <Head step=step.clone() total conversations=conversations.len()/>
         <Finding step=step.clone() found/>
@@ -93,7 +94,7 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
             let here = here.then_some("page");
             view! { <a href=href aria-current=here>{words}" "<small>{tokens}</small></a> }
         };
-        let links = nearby.iter().map(one).collect_view();
+        let links = nearby.iter().map(one).collect_any();
         view! { <nav class="choices transcript-steps" aria-label="Steps"><span class="choices-links">{links}</span></nav> }
     });
     view! {
@@ -131,7 +132,7 @@ fn Conversations(step: RecordedStep, conversations: Vec<Begin>) -> impl IntoView
             let messages = format::count(begin.messages, "message");
             view! { <li><a href=href>{called(number)}</a>{format!(": {messages}")}</li> }
         };
-        let items = listed.map(one).collect_view();
+        let items = listed.map(one).collect_any();
         view! {
             <details class="fold">
                 <summary>{count}</summary>
@@ -182,7 +183,7 @@ fn Group(
         <section class="messages" aria-labelledby=id>
             <h2 id=id.clone()>{called(number)}</h2>
             {tools}
-            {messages.collect_view()}
+            {messages.collect_any()}
         </section>
     }
 }

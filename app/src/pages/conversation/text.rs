@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use swe_ci_core::text::visible;
 use swe_ci_views::conversation::{Text, hits};
 
+use crate::components::CollectAny;
 use crate::format;
 
 /// Longer texts are folded after this many lines or bytes.
@@ -72,7 +73,7 @@ pub(super) fn marked(text: &str, q: StoredValue<String>) -> impl IntoView + use<
         true => view! { <mark>{piece}</mark> }.into_any(),
         false => piece.into_any(),
     };
-    pieces.into_iter().map(view).collect_view()
+    pieces.into_iter().map(view).collect_any()
 }
 
 /// The text in pieces, each a hit or not.

@@ -6,6 +6,7 @@ use swe_ci_core::metrics::Verdict;
 
 use super::symbols::row_html;
 use super::tests::Tests;
+use crate::components::CollectAny;
 use crate::pages::routes::{EvolutionAddress, EvolutionQuery};
 
 /// A part of the selected tests, as a table that scrolls in its own frame.
@@ -21,7 +22,7 @@ pub(super) fn HeatMap(
         view! { <tr inner_html=cells></tr> }
     };
     let none = part.is_empty();
-    let rows = part.into_iter().map(row).collect_view();
+    let rows = part.into_iter().map(row).collect_any();
     view! {
         <div
             class="heat-frame"
@@ -53,7 +54,7 @@ fn Head(tests: StoredValue<Tests>, query: EvolutionQuery) -> impl IntoView {
                 </th>
             }
         };
-        numbers.map(head).collect_view()
+        numbers.map(head).collect_any()
     });
     view! {
         <thead>
@@ -78,7 +79,7 @@ fn Passing(tests: StoredValue<Tests>) -> impl IntoView {
             Verdict::Scored { in_target, .. } => bar(Some(in_target), target),
             Verdict::Collapsed { .. } => bar(None, target),
         });
-        std::iter::once(base).chain(later).collect_view()
+        std::iter::once(base).chain(later).collect_any()
     });
     view! {
         <tr class="heat-passing">

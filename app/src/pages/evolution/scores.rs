@@ -7,6 +7,7 @@ use swe_ci_core::step::Ending;
 use swe_ci_views::leaderboard::EvolutionScore;
 use swe_ci_views::view::EvolutionView;
 
+use crate::components::CollectAny;
 use crate::components::{PlainTable, Term, heading};
 use crate::format;
 use crate::glossary::Word;
@@ -96,7 +97,7 @@ fn table(scores: &[(Convention, EvolutionScore)]) -> impl IntoView + use<> {
     let heads = scores
         .iter()
         .map(|(convention, _)| view! { <th scope="col">{convention.name()}</th> })
-        .collect_view();
+        .collect_any();
     let row = |(name, hint, of): &'static Measure| {
         let cells = scores.iter().map(|(_, score)| {
             view! { <td><span class="measure-value">{of(score)}</span></td> }
@@ -104,11 +105,11 @@ fn table(scores: &[(Convention, EvolutionScore)]) -> impl IntoView + use<> {
         view! {
             <tr>
                 <th scope="row">{heading(name, hint)}</th>
-                {cells.collect_view()}
+                {cells.collect_any()}
             </tr>
         }
     };
-    let rows = MEASURES.iter().map(row).collect_view();
+    let rows = MEASURES.iter().map(row).collect_any();
     let heads = view! { <th scope="col">"Measure, by "<Term word=Word::Convention/></th>{heads} };
     let heads = heads.into_any();
     view! { <PlainTable class="measures" caption="Scores by convention" heads>{rows}</PlainTable> }

@@ -8,6 +8,7 @@ use swe_ci_core::report::Outcome;
 use swe_ci_core::test_history::{Cell, TestHistory, cells};
 
 use super::tests::Tests;
+use crate::components::CollectAny;
 use crate::format::escape;
 
 /// A symbol, its text for screen readers, its code for the style sheet.
@@ -96,7 +97,7 @@ pub(super) fn Legend() -> impl IntoView {
         });
         view! { <li>{symbol}</li> }
     });
-    view! { <ul class="heat-legend" aria-label="Signs">{entries.map(entry).collect_view()}{flaky.collect_view()}</ul> }
+    view! { <ul class="heat-legend" aria-label="Signs">{entries.map(entry).collect_any()}{flaky.collect_any()}</ul> }
 }
 
 /// The cells of a test, its name first.

@@ -16,6 +16,7 @@ use swe_ci_views::leaderboard::View;
 
 use self::data::{Shown, shown};
 use self::section::{Drawing, Section};
+use crate::components::CollectAny;
 use crate::components::{
     Choice, Choices, InPlace, NoRuns, NoTasks, PageHead, PageTop, fetched, loaded,
 };
@@ -65,7 +66,7 @@ fn FiguresView(shown: Shown, #[prop(into)] reading: Signal<Reading>) -> impl Int
         <Unscored models=unscored reading/>
         <WithoutRank models=unranked/>
         <Contents/>
-        {figures.into_iter().map(section).collect_view()}
+        {figures.into_iter().map(section).collect_any()}
     })
 }
 
@@ -87,7 +88,7 @@ fn Contents() -> impl IntoView {
     };
     view! {
         <nav class="figures-contents" aria-label="Figures">
-            <ol>{Figure::ALL.map(link).collect_view()}</ol>
+            <ol>{Figure::ALL.map(link).collect_any()}</ol>
         </nav>
     }
 }
@@ -244,7 +245,7 @@ fn EmbedView(shown: Shown) -> impl IntoView {
             </figure>
         }
     };
-    figures.into_iter().map(figure).collect_view()
+    figures.into_iter().map(figure).collect_any()
 }
 
 #[cfg(test)]

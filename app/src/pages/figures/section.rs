@@ -9,6 +9,7 @@ use swe_ci_views::leaderboard::PublishedRow;
 use swe_ci_views::leaderboard::export::{Basis, Citation, Cited};
 
 use super::data::Shown;
+use crate::components::CollectAny;
 use crate::components::{Choice, Choices, Cite, LeaderSwitch, Picture, Tag, Tone};
 use crate::format;
 use crate::query::Reading;
@@ -78,7 +79,7 @@ pub(super) fn Section(
                 <p class="quiet">{basis}</p>
                 {switch}
                 {order}
-                {notes.into_iter().map(|note| view! { <p class="quiet">{note}</p> }).collect_view()}
+                {notes.into_iter().map(|note| view! { <p class="quiet">{note}</p> }).collect_any()}
                 <div class="figure-links">
                     <a href=link(format!("api/v1/plots/{slug}.svg")) download="">"SVG"</a>
                     {scales}
@@ -230,10 +231,10 @@ pub(super) fn Numbers(
     let head = |(at, class): &(usize, &'static str)| {
         view! { <th scope="col" class=*class>{table.columns[*at].title.clone()}</th> }
     };
-    let head = shown.iter().map(head).collect_view();
+    let head = shown.iter().map(head).collect_any();
     let row = |row: &Vec<Cell>| {
         let cells = shown.iter().map(|(at, class)| cell(*at, &row[*at], class));
-        view! { <tr data-line=line(row)>{cells.collect_view()}</tr> }
+        view! { <tr data-line=line(row)>{cells.collect_any()}</tr> }
     };
     view! {
         <details class="fold figure-numbers">
@@ -242,7 +243,7 @@ pub(super) fn Numbers(
                 <table>
                     <caption class="visually-hidden">{title}</caption>
                     <thead><tr>{head}</tr></thead>
-                    <tbody>{table.rows.iter().map(row).collect_view()}</tbody>
+                    <tbody>{table.rows.iter().map(row).collect_any()}</tbody>
                 </table>
             </div>
         </details>

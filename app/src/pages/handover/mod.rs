@@ -13,6 +13,7 @@ use swe_ci_views::view::SplitSummary;
 
 use self::pairs::{ByIteration, PairTable};
 use self::query::HandoverQuery;
+use crate::components::CollectAny;
 use crate::components::{
     Choice, Choices, InPlace, NoTasks, PageTop, PlainTable, Term, crumb, fetched, loaded,
     split_choices,
@@ -207,7 +208,7 @@ fn Matrix(matrix: HandoverMatrix, at: u32) -> impl IntoView {
     });
     let heads = view! {
         <th scope="col">"Written by"</th>
-        {heads.collect_view()}
+        {heads.collect_any()}
     };
     let row = |(place, writer): (usize, &Writer)| {
         let cells = matrix.continuers.iter().enumerate().map(|(column, by)| {
@@ -226,11 +227,11 @@ fn Matrix(matrix: HandoverMatrix, at: u32) -> impl IntoView {
                     <KindTag kind=writer.kind/>
                     <small class="handover-note">{agents(&writer.harness, writer.mode)}</small>
                 </th>
-                {cells.collect_view()}
+                {cells.collect_any()}
             </tr>
         }
     };
-    let rows = matrix.writers.iter().enumerate().map(row).collect_view();
+    let rows = matrix.writers.iter().enumerate().map(row).collect_any();
     view! {
         <PlainTable
             class="handover"

@@ -7,6 +7,7 @@ use swe_ci_views::handover::{HandoverCell, HandoverMatrix};
 use swe_ci_views::leaderboard::probability;
 
 use super::written_by;
+use crate::components::CollectAny;
 use crate::components::{ListTable, PlainTable};
 use crate::format;
 use crate::pages::routes::run_href;
@@ -31,7 +32,7 @@ pub(super) fn PairTable(matrix: HandoverMatrix, at: u32) -> impl IntoView {
             </tr>
         })
     });
-    let rows = rows.collect_view();
+    let rows = rows.collect_any();
     view! {
         <section aria-labelledby="pairs-title">
             <h2 id="pairs-title">"Against its own code, and the human’s"</h2>
@@ -54,7 +55,7 @@ pub(super) fn ByIteration(matrix: HandoverMatrix) -> impl IntoView {
     let heads = (1..=matrix.iterations).map(|n| view! { <th scope="col" class="number">{n}</th> });
     let heads = view! {
         <th scope="col">"Iterations since"</th>
-        {heads.collect_view()}
+        {heads.collect_any()}
     };
     let rows = matrix.cells.iter().map(|cell| {
         let (written, continued) = names(&matrix, cell);
@@ -64,11 +65,11 @@ pub(super) fn ByIteration(matrix: HandoverMatrix) -> impl IntoView {
         view! {
             <tr>
                 <th scope="row">{format!("{continued} on {written}")}</th>
-                {shares.collect_view()}
+                {shares.collect_any()}
             </tr>
         }
     });
-    let rows = rows.collect_view();
+    let rows = rows.collect_any();
     view! {
         <details class="handover-course">
             <summary>"Closed gap after each iteration"</summary>

@@ -7,6 +7,7 @@ use swe_ci_core::text::visible;
 use swe_ci_views::inspection::CodeChange;
 
 use super::hunks::{SideBySide, Unified};
+use crate::components::CollectAny;
 use crate::components::{Choice, Choices, Tag};
 use crate::format;
 
@@ -103,7 +104,7 @@ pub(in crate::pages) fn ChangedFiles(
         .map(|file| view! { <File file open layout beyond/> });
     view! {
         {choice}
-        <div class="diff-files">{files.collect_view()}</div>
+        <div class="diff-files">{files.collect_any()}</div>
         {more}
     }
 }

@@ -6,6 +6,7 @@ use leptos::either::{Either, EitherOf4};
 use leptos::prelude::*;
 use swe_ci_core::diff::{Hunk, Line, Pair, Piece, Sign, Token};
 
+use crate::components::CollectAny;
 use crate::format;
 
 /// Unified. Adjacent lines of one kind share an element, so that a long diff is
@@ -21,13 +22,13 @@ pub(super) fn Unified(hunks: Vec<Hunk>, label: String) -> impl IntoView {
         let (old, new) = (numbers(|line| line.old), numbers(|line| line.new));
         let kinds = hunk.lines.chunk_by(|a, b| a.sign == b.sign);
         let lines = kinds.map(|lines| of_a_kind(lines[0].sign, in_a_row(lines)));
-        let lines = lines.collect_view();
+        let lines = lines.collect_any();
         view! {
             <Head head=hunk.head.clone()/>
             <div class="diff-hunk">{old}{new}<span class="diff-lines">{lines}</span></div>
         }
     };
-    let hunks = hunks.into_iter().map(hunk).collect_view();
+    let hunks = hunks.into_iter().map(hunk).collect_any();
     view! { <div class="diff" tabindex="0" role="region" aria-label=label>{hunks}</div> }
 }
 
@@ -35,7 +36,7 @@ pub(super) fn Unified(hunks: Vec<Hunk>, label: String) -> impl IntoView {
 #[component]
 pub(super) fn SideBySide(hunks: Vec<Hunk>, label: String) -> impl IntoView {
     let hunk = |hunk: Hunk| {
-        let rows = hunk.pairs().into_iter().map(row).collect_view();
+        let rows = hunk.pairs().into_iter().map(row).collect_any();
         let head = hunk.head.clone();
         view! {
             <tbody>
@@ -44,7 +45,7 @@ pub(super) fn SideBySide(hunks: Vec<Hunk>, label: String) -> impl IntoView {
             </tbody>
         }
     };
-    let hunks = hunks.into_iter().map(hunk).collect_view();
+    let hunks = hunks.into_iter().map(hunk).collect_any();
     view! {
         <div class="diff" tabindex="0" role="region" aria-label=label>
             <table class="diff-split">
@@ -101,7 +102,7 @@ fn of_a_kind(sign: Sign, pieces: Vec<Piece>) -> AnyView {
         (false, Some(class)) => EitherOf4::C(view! { <span class=class>{piece.text}</span> }),
         (false, None) => EitherOf4::D(piece.text),
     };
-    let text = pieces.into_iter().map(piece).collect_view();
+    let text = pieces.into_iter().map(piece).collect_any();
     let hidden = |what: &'static str| view! { <span class="visually-hidden">{what}</span> };
     match sign {
         Sign::Added => view! { <ins>{hidden("Added: ")}{text}</ins> }.into_any(),

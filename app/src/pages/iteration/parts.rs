@@ -10,6 +10,7 @@ use swe_ci_views::inspection::{KeptFiles, StepLog};
 use swe_ci_views::likely_tests::is_about;
 use swe_ci_views::view::IterationView as Tested;
 
+use crate::components::CollectAny;
 use crate::components::{GradeTag, Term, Time, fact};
 use crate::glossary::Word;
 use crate::{format, labels};
@@ -65,7 +66,7 @@ fn Findings(findings: Vec<Finding>) -> impl IntoView {
                 let kind = labels::finding_kind(finding.kind);
                 view! { <li><GradeTag grade=finding.grade/>" "{kind}": "{text}</li> }
             })
-            .collect_view();
+            .collect_any();
         view! {
             <section class="note" data-tone="warn" aria-labelledby="findings-title">
                 <h2 id="findings-title"><Term word=Word::Finding text="Integrity findings"/></h2>
@@ -101,17 +102,17 @@ pub(in crate::pages) fn Requirements(
             let text = visible(text).into_owned();
             view! { <div><dt>{labels::requirement_part(part)}</dt><dd>{text}</dd></div> }
         });
-        let parts = parts.collect_view();
+        let parts = parts.collect_any();
         let place = visible(&requirement.location).into_owned();
         view! {
             <li class="requirement">
                 <p class="requirement-place"><code>{place}</code></p>
                 <dl>{parts}</dl>
-                {changed.into_iter().collect_view()}
+                {changed.into_iter().collect_any()}
             </li>
         }
     };
-    let items = requirements.into_iter().map(one).collect_view();
+    let items = requirements.into_iter().map(one).collect_any();
     Either::Right(view! { <ol class="requirements">{items}</ol> })
 }
 
@@ -126,7 +127,7 @@ fn Likely(what: &'static str, tests: Vec<String>, href: Callback<String, String>
             view! { <li><a href=href><code>{test}</code></a></li> }
         };
         let more = tests.len().saturating_sub(MOST);
-        let items = tests.into_iter().take(MOST).map(item).collect_view();
+        let items = tests.into_iter().take(MOST).map(item).collect_any();
         let more = (more > 0).then(|| view! { <li class="quiet">{format!("and {more} more")}</li> });
         view! {
             <details class="fold likely">
@@ -173,7 +174,7 @@ pub(in crate::pages) fn Logs(
             </details>
         }
     };
-    Either::Right(logs.into_iter().map(one).collect_view())
+    Either::Right(logs.into_iter().map(one).collect_any())
 }
 
 /// Downloads; empty when no files were stored.

@@ -9,6 +9,7 @@ use swe_ci_views::container::{Container, ContainerLimits};
 use swe_ci_views::conversation::RecordingFormat;
 use swe_ci_views::view::StepView;
 
+use crate::components::CollectAny;
 use crate::components::{Tag, Tone, fact};
 use crate::pages::routes::conversation_href;
 use crate::{format, labels};
@@ -57,7 +58,7 @@ pub(in crate::pages) fn Steps(
     let row = |step| {
         view! { <Row step run_id=run_id.clone() evolution_id=evolution_id.clone() known/> }
     };
-    let rows = steps.into_iter().map(row).collect_view();
+    let rows = steps.into_iter().map(row).collect_any();
     Either::Right(view! {
         <div class="table-frame" tabindex="0" role="region" aria-label="Usage of each step">
             <table class="list cards steps" role="table">

@@ -8,6 +8,7 @@ use swe_ci_core::text::visible;
 use swe_ci_views::failures::{Failures, by_error};
 use swe_ci_views::inspection::{ChangedTest, Ended};
 
+use crate::components::CollectAny;
 use crate::format;
 
 /// The longest list; the JSON has all.
@@ -75,7 +76,7 @@ fn LostTests(
         let items = tests.into_iter().take(MOST).enumerate();
         let items = items
             .map(|(place, test)| item(test, place == 0))
-            .collect_view();
+            .collect_any();
         let message = example.map(|ended| view! { <Message title="The first of them" ended/> });
         view! {
             <li class="failures">
@@ -89,7 +90,7 @@ fn LostTests(
             </li>
         }
     };
-    let groups = failures.into_iter().map(group).collect_view();
+    let groups = failures.into_iter().map(group).collect_any();
     Either::Right(view! {
         <details class="tests" open=true>
             <summary>{format!("Lost: {}", format::count(count, "test"))}</summary>
@@ -113,7 +114,7 @@ fn Tests(
         let href = href.run(test.clone());
         view! { <li><a href=href><code>{test}</code></a>{details}</li> }
     };
-    let items = tests.into_iter().take(MOST).map(item).collect_view();
+    let items = tests.into_iter().take(MOST).map(item).collect_any();
     let cut = (count > MOST).then(|| {
         view! { <p class="quiet">{format!("The first {MOST}; the JSON has all.")}</p> }
     });

@@ -9,6 +9,7 @@ use swe_ci_core::text::visible;
 use swe_ci_views::judge::{Answer, Criterion, CriterionAnswer, JudgedRun, Judgement, Quote};
 
 use self::data::{Address, PageData, page_data};
+use crate::components::CollectAny;
 use crate::components::{
     Form, FormAnswer, InPlace, ListTable, LongText, PageTop, Part, PartLinks, PostForm, Time,
     WorkNote, crumb, fetched, loaded,
@@ -55,7 +56,7 @@ fn JudgementsView(data: PageData, form: Form) -> impl IntoView {
         };
         view! { <JudgeView address judged is_open/> }
     });
-    let judges = judges.collect_view();
+    let judges = judges.collect_any();
     let json = format!("/api/v1/runs/{run}/judgements");
     let begin = plan.map(|plan| view! { <Begin run=run.clone() form plan/> });
     view! {
@@ -121,11 +122,11 @@ fn JudgeView(address: Address, judged: JudgedRun, is_open: bool) -> impl IntoVie
         view! {
             <tr role="row">
                 <th role="rowheader" scope="row">{name}<small class="judge-question">{question}</small></th>
-                {cells.into_iter().collect_view()}
+                {cells.into_iter().collect_any()}
             </tr>
         }
     });
-    let counts = counts.collect_view();
+    let counts = counts.collect_any();
     let list =
         is_open.then(|| view! { <Judgements address=address.clone() judged=judged.clone()/> });
     view! {
@@ -177,7 +178,7 @@ fn Judgements(address: Address, judged: JudgedRun) -> impl IntoView {
         let answers: Vec<CriterionAnswer> = answers.filter(wanted).cloned().collect();
         view! { <JudgementView run=run.clone() judgement=judgement.clone() answers/> }
     });
-    let shown = shown.collect_view();
+    let shown = shown.collect_any();
     let (linked, chosen) = (address.clone(), address.chosen.clone());
     let href = move |from: usize| {
         let chosen = chosen
@@ -223,7 +224,7 @@ fn JudgementView(
         view! {
             <div>
                 <dt>{answer.name}": "<strong>{answer.answer.name()}</strong></dt>
-                <dd>{why}{quotes.collect_view()}</dd>
+                <dd>{why}{quotes.collect_any()}</dd>
             </div>
         }
     });
@@ -231,7 +232,7 @@ fn JudgementView(
         <article class="judgement">
             <h4><a href=href>{place}</a></h4>
             {problem}
-            <dl>{answers.collect_view()}</dl>
+            <dl>{answers.collect_any()}</dl>
         </article>
     }
 }

@@ -10,6 +10,7 @@ use swe_ci_views::figures::GammaPlane;
 use swe_ci_views::leaderboard::Row;
 
 use super::export::api_href;
+use crate::components::CollectAny;
 use crate::components::{LeaderSwitch, Picture, Term};
 use crate::format;
 use crate::glossary::Word;
@@ -107,7 +108,7 @@ fn Marked(
         }
     };
     // Best last, over the others.
-    let dots = rows.iter().rev().map(dot).collect_view();
+    let dots = rows.iter().rev().map(dot).collect_any();
     let mark = |row: &Row| Mark {
         x: gamma.get(),
         y: row.evoscore,

@@ -5,6 +5,7 @@ use swe_ci_views::verification::Mark;
 
 use super::column_names;
 use super::controls::Hidden;
+use crate::components::CollectAny;
 use crate::components::Popup;
 use crate::query::{EXCLUDE, Reading};
 
@@ -57,7 +58,7 @@ pub(super) fn Filters(
                 <Providers names=providers chosen=view.provider.clone()/>
                 <fieldset class="field boxes">
                     <legend>"Runs"</legend>
-                    {kinds.collect_view()}
+                    {kinds.collect_any()}
                 </fieldset>
                 <Order chosen=view.sort/>
                 {unseen}
@@ -106,7 +107,7 @@ fn Providers(names: Vec<String>, chosen: Option<String>) -> impl IntoView {
             <span>"Provider"</span>
             <select name="provider">
                 <option value="">"any"</option>
-                {names.into_iter().map(option).collect_view()}
+                {names.into_iter().map(option).collect_any()}
             </select>
         </label>
     }
@@ -143,7 +144,7 @@ fn Order(chosen: Sort) -> impl IntoView {
             <option value=sort.to_string() selected=sort == chosen>{column_names::sort(sort)}</option>
         }
     };
-    let sorts = sorts.into_iter().map(option).collect_view();
+    let sorts = sorts.into_iter().map(option).collect_any();
     view! {
         <label class="field field-order">
             <span>"Order"</span>
@@ -165,7 +166,7 @@ fn ColumnChooser(view: View) -> impl IntoView {
             view.columns.has(column),
         )
     });
-    let boxes = boxes.collect_view();
+    let boxes = boxes.collect_any();
     view! {
         <Popup class="columns" summary="Columns">
             <fieldset class="columns-boxes">

@@ -6,6 +6,7 @@ use swe_ci_core::text::visible;
 use swe_ci_core::uncertainty::{RESAMPLES, SEED};
 use swe_ci_views::leaderboard::{LeftOut, Row, UnrankedRun};
 
+use crate::components::CollectAny;
 use crate::components::Term;
 use crate::format;
 use crate::glossary::Word;
@@ -120,7 +121,7 @@ pub(super) fn Unranked(runs: Vec<UnrankedRun>) -> impl IntoView {
         view! {
             <section class="note" aria-labelledby="unranked-title">
                 <h2 id="unranked-title"><Term word=Word::Unranked text="Not ranked"/></h2>
-                <ul>{runs.into_iter().map(item).collect_view()}</ul>
+                <ul>{runs.into_iter().map(item).collect_any()}</ul>
             </section>
         }
     })

@@ -3,6 +3,7 @@ use swe_ci_views::leaderboard::{Column, Columns, Published, PublishedRow};
 use swe_ci_views::view::SplitSummary;
 
 use super::column_names as names;
+use crate::components::CollectAny;
 use crate::components::{Hatching, PublishedBar, Tag, Tone};
 use crate::format;
 
@@ -24,7 +25,7 @@ pub(super) fn PublishedRows(
     let source = published.source.clone();
     let (tasks, error) = (published.tasks, published.evoscore_error);
     let row = move |row: PublishedRow| view! { <Line row tasks error columns floor/> };
-    let rows = published.rows.into_iter().map(row).collect_view();
+    let rows = published.rows.into_iter().map(row).collect_any();
     view! {
         <tbody role="rowgroup" class="published">
             <tr role="row" class="published-head">
@@ -60,7 +61,7 @@ fn Line(row: PublishedRow, tasks: u32, error: f64, columns: Columns, floor: f64)
     let provider = (!row.provider.is_empty()).then(|| format!("{} · ", row.provider));
     let (model, released) = (row.model.clone(), row.release_date.clone());
     let cell = |column| cell(column, &row, tasks, error, floor);
-    let cells = columns.shown().map(cell).collect_view();
+    let cells = columns.shown().map(cell).collect_any();
     view! {
         <tr role="row">
             <td role="cell" class="col-rank">"–"<span class="visually-hidden">" not ranked"</span></td>

@@ -7,6 +7,7 @@ use swe_ci_views::leaderboard::{Columns, Row};
 use super::cells::{Cell, RankCell};
 use super::compare::COMPARE;
 use super::tie_mark::Place;
+use crate::components::CollectAny;
 use crate::components::{Tag, Tone};
 use crate::labels;
 use crate::pages::routes::run_href;
@@ -25,10 +26,10 @@ pub(super) fn RankedRow(
     let cells = columns
         .shown()
         .map(|column| view! { <Cell column row=row.clone() floor/> });
-    let cells = cells.collect_view();
+    let cells = cells.collect_any();
     let mut tags = tags(&row, METRIC_VERSION);
     tags.retain(|(text, ..)| !said.contains(text));
-    let tags = tags.into_iter().map(tag).collect_view();
+    let tags = tags.into_iter().map(tag).collect_any();
     let tick = format!("Compare {}", row.model);
     view! {
         <tr

@@ -9,6 +9,7 @@ use super::column_names;
 use super::published::PublishedRows;
 use super::row::{RankedRow, common_tags, tag};
 use super::tie_mark::Place;
+use crate::components::CollectAny;
 use crate::components::{Explained, Key, MarkKey, floor_of};
 use crate::glossary::Word;
 use crate::labels::{aria_sort, marks};
@@ -53,14 +54,14 @@ pub(super) fn Ranking(
     let common = common_tags(&places);
     let said: Vec<String> = common.iter().map(|(text, ..)| text.clone()).collect();
     let common = (!common.is_empty()).then(|| {
-        let tags = common.into_iter().map(tag).collect_view();
+        let tags = common.into_iter().map(tag).collect_any();
         view! { <p class="quiet common-tags">"All rows: "<span class="tags">{tags}</span></p> }
     });
     let row = |place: Place| {
         let look = looks.get(&place.row.run_id).copied();
         view! { <RankedRow place columns look floor said=said.clone()/> }
     };
-    let rows = places.into_iter().map(row).collect_view();
+    let rows = places.into_iter().map(row).collect_any();
     let published =
         published.map(|published| view! { <PublishedRows published split columns floor/> });
     let wide = columns.shown().count() > FITTING;
@@ -132,7 +133,7 @@ fn Head(columns: Columns, reading: Reading) -> impl IntoView {
     let heads = heads.map(|column| view! { <HeadCell column reading=reading.clone()/> });
     view! {
         <thead role="rowgroup">
-            <tr role="row">{heads.collect_view()}</tr>
+            <tr role="row">{heads.collect_any()}</tr>
         </thead>
     }
 }

@@ -12,6 +12,7 @@ use swe_ci_views::view::SplitSummary;
 
 use self::query::MatrixQuery;
 use self::table::{CALM, SOLVED, absence, rows};
+use crate::components::CollectAny;
 use crate::components::{
     Choices, GammaForm, InPlace, NoTasks, PageTop, Part, PartLinks, crumb, fetched, loaded,
 };
@@ -183,7 +184,7 @@ fn Legend() -> impl IntoView {
     };
     view! {
         <ul class="matrix-legend" aria-label="Signs">
-            <li>"below 0"<span class="matrix-scale" aria-hidden="true">{keys.collect_view()}</span>"1"</li>
+            <li>"below 0"<span class="matrix-scale" aria-hidden="true">{keys.collect_any()}</span>"1"</li>
             <li><span class="matrix-sign" aria-hidden="true" inner_html=SOLVED></span>"solved"</li>
             <li><span class="matrix-sign" aria-hidden="true" inner_html=CALM></span>"never regressed"</li>
             {why(Absence::NotYet)}
@@ -196,12 +197,12 @@ fn Legend() -> impl IntoView {
 fn Table(matrix: Matrix, part: Part, query: Signal<MatrixQuery>) -> impl IntoView {
     let runs = &matrix.columns[part.range()];
     let few = runs.len() <= FEW_RUNS;
-    let models = runs.iter().map(model_head).collect_view();
-    let scores = runs.iter().map(run_head).collect_view();
+    let models = runs.iter().map(model_head).collect_any();
+    let scores = runs.iter().map(run_head).collect_any();
     let resolved = runs
         .iter()
         .map(|run| view! { <td>{format::share(run.zrr)}</td> });
-    let resolved = resolved.collect_view();
+    let resolved = resolved.collect_any();
     let head = |key, text, hint| view! { <SortHead key text hint query/> };
     view! {
         <div class="matrix-frame" tabindex="0" role="region" aria-label="Tasks by runs; scrolls in both directions">

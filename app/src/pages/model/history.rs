@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{HistoryChange, ModelRun, PastRun, RunHistory, probability};
 
+use crate::components::CollectAny;
 use crate::components::{PlainTable, ScoreBar, floor_of};
 use crate::format;
 use crate::pages::routes::{compare_against_href, run_href};
@@ -27,7 +28,7 @@ pub(super) fn HistoriesOfModel(
     let counted = |history: &RunHistory| history.convention == convention;
     let histories: Vec<RunHistory> = histories.into_iter().filter(counted).collect();
     let tables = histories.iter().map(|history| table(history, &days));
-    let tables = tables.collect_view();
+    let tables = tables.collect_any();
     (!histories.is_empty()).then(|| view! {
         <section aria-labelledby="history-title">
             <h2 id="history-title">"Over time"</h2>
@@ -53,7 +54,7 @@ fn table(history: &RunHistory, days: &HashMap<String, String>) -> impl IntoView 
             {run_row(run, &last, day, floor)}
         })
     });
-    let rows = rows.collect_view();
+    let rows = rows.collect_any();
     let heads = view! {
         <th scope="col">"Submitted"</th>
         <th scope="col">"Version"</th>

@@ -16,6 +16,7 @@ use self::history::HistoriesOfModel;
 use self::splits::SplitsOfModel;
 use self::strengths::StrengthsOfModel;
 use self::trend::TrendOfModel;
+use crate::components::CollectAny;
 use crate::components::convention_choices;
 use crate::components::{
     CardTable, Choices, InPlace, Key, MarkKey, PageTop, Score, Tag, crumb, fetched, floor_of,
@@ -155,7 +156,7 @@ fn Runs(runs: StoredValue<Vec<ModelRun>>, convention: Signal<Convention>) -> imp
         let standings: Vec<Option<Standing>> = runs.iter().map(standing).collect();
         let floor = floor_of(standings.iter().flatten().map(|s| s.row.evoscore));
         let row = |(run, standing)| view! { <RunRow run standing floor priced/> };
-        runs.into_iter().zip(standings).map(row).collect_view()
+        runs.into_iter().zip(standings).map(row).collect_any()
     };
     let marks = runs.with_value(|runs| labels::marks(runs.iter().map(|run| run.summary.mark)));
     let columns = &COLUMNS[..if priced { 9 } else { 8 }];

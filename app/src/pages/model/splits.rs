@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{SplitScore, SplitSeries};
 
+use crate::components::CollectAny;
 use crate::components::PlainTable;
 use crate::format;
 use crate::labels;
@@ -20,7 +21,7 @@ pub(super) fn SplitsOfModel(
 }
 
 fn table(series: SplitSeries) -> impl IntoView {
-    let rows = series.splits.iter().map(row).collect_view();
+    let rows = series.splits.iter().map(row).collect_any();
     let heads = view! {
         <th scope="col">"Split"</th>
         <th scope="col">"Targets"</th>

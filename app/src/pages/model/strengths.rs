@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{Common, FEW, Group, Strengths};
 
+use crate::components::CollectAny;
 use crate::components::{CardTable, Score, Tag, floor_of};
 use crate::format;
 
@@ -49,7 +50,7 @@ pub(super) fn StrengthsOfModel(
             return Either::Left(view! { <p class="quiet">{none}</p> });
         };
         let tables = GROUPINGS.iter().map(|grouping| table(grouping, groups));
-        Either::Right(tables.collect_view())
+        Either::Right(tables.collect_any())
     };
     view! {
         <section class="strengths" aria-labelledby="strengths-title">
@@ -75,7 +76,7 @@ fn table(grouping: &'static Grouping, groups: &[Group]) -> impl IntoView + use<>
     let (shown, folded) = folded(groups);
     let rows = |groups: Vec<&Group>| {
         let rows = groups.into_iter().map(|group| row(group, floor));
-        rows.collect_view()
+        rows.collect_any()
     };
     let folded = (!folded.is_empty()).then(|| {
         let id = "few-tasks";

@@ -6,6 +6,7 @@ use swe_ci_plots::{Layout, trend};
 use swe_ci_views::figures::{Line, Lines, Subject};
 use swe_ci_views::leaderboard::{ModelRun, Trend};
 
+use crate::components::CollectAny;
 use crate::components::{Picture, Term};
 use crate::format;
 use crate::glossary::Word;
@@ -18,7 +19,7 @@ pub(super) fn TrendOfModel(
 ) -> impl IntoView {
     let data = runs.with_value(|runs| lines(runs, convention));
     let entry = |line: &Line| view! { <li>{in_words(line)}</li> };
-    let entries = data.lines.iter().map(entry).collect_view();
+    let entries = data.lines.iter().map(entry).collect_any();
     let drawn = |layout| trend(&data, layout);
     let (wide, narrow) = (drawn(Layout::Wide), drawn(Layout::Narrow));
     (!data.lines.is_empty()).then(|| view! {

@@ -11,6 +11,7 @@ use swe_ci_views::preflight::{Preflight, PreflightState};
 use swe_ci_views::verification::Verification;
 use swe_ci_views::view::RunDetail;
 
+use crate::components::CollectAny;
 use crate::components::{ActionButton, Field, Form, FormAnswer, PostForm, Refusal, WorkNote};
 use crate::context::Reader;
 use crate::format;
@@ -315,7 +316,7 @@ fn Limits(action: String, form: Form, budget: Budget, at_once: Option<u32>) -> i
             seconds,
         ),
     ];
-    let limits = limits.collect_view();
+    let limits = limits.collect_any();
     let unlimited = budget
         .is_unlimited()
         .then(|| view! { <p class="quiet">"It has no budget to raise."</p> });

@@ -10,6 +10,7 @@ use swe_ci_core::step::Ending;
 use swe_ci_views::view::EvolutionView;
 
 use super::evolution::closed;
+use crate::components::CollectAny;
 use crate::components::{Choice, Choices, ListTable, Tag};
 use crate::pages::routes::{evolution_href, run_href};
 use crate::query::Query;
@@ -44,7 +45,7 @@ pub(super) fn EvolutionTable(
     let rows = shown
         .into_iter()
         .map(|evolution| view! { <Row evolution run_id=run_id.clone()/> });
-    let rows = rows.collect_view();
+    let rows = rows.collect_any();
     view! {
         <div class="controls controls-plain"><Choices label="Ending" choices/></div>
         <ListTable caption="Evolutions, worst first" columns=&COLUMNS class="evolution-table">{rows}</ListTable>

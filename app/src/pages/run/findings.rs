@@ -11,6 +11,7 @@ use swe_ci_views::account::AccountRole;
 use swe_ci_views::finding::{FindingReview, RunFinding};
 use swe_ci_views::view::RunDetail;
 
+use crate::components::CollectAny;
 use crate::components::{Form, FormAnswer, GradeTag, Term};
 use crate::context::Reader;
 use crate::glossary::Word;
@@ -64,7 +65,7 @@ pub(super) fn Findings(
         any.then(|| {
             let folded = (!notes.is_empty()).then(|| {
                 let title = format::count(notes.len(), "note");
-                let notes = notes.into_iter().map(item).collect_view();
+                let notes = notes.into_iter().map(item).collect_any();
                 view! {
                     <details class="fold">
                         <summary>{title}</summary>
@@ -73,7 +74,7 @@ pub(super) fn Findings(
                 }
             });
             let listed = (!serious.is_empty()).then(|| {
-                let serious = serious.into_iter().map(item).collect_view();
+                let serious = serious.into_iter().map(item).collect_any();
                 view! { <ul class="found-list">{serious}</ul> }
             });
             view! {

@@ -33,6 +33,7 @@ use self::reproducibility::{Differences, MarkedBy, Record, ReproducibilityCard, 
 use self::scores::ScoresOfRun;
 use self::status::{AtOnce, Machine, Paused, PreflightNotice, Remaining, Withdrawn, WithoutWorker};
 use self::usage::UsageFacts;
+use crate::components::CollectAny;
 use crate::components::FollowRun;
 use crate::components::{
     FormAnswer, InPlace, Meter, PageTop, Tag, Term, Time, crumb, fact, fetched, loaded,
@@ -212,7 +213,7 @@ fn AtWork(detail: RwSignal<RunDetail>) -> impl IntoView {
         let task = evolution.task_id.to_string();
         view! { <li><a href=href>{task}</a>": "{step.clone()}</li> }
     };
-    let shown = steps.iter().take(MOST_AT_WORK).map(item).collect_view();
+    let shown = steps.iter().take(MOST_AT_WORK).map(item).collect_any();
     (!steps.is_empty()).then(|| {
         view! {
             <div class="at-work">
@@ -251,7 +252,7 @@ fn Evolutions(detail: RwSignal<RunDetail>, only: Option<String>) -> impl IntoVie
             let run_id = run_id.clone();
             view! { <EvolutionCard evolution run_id/> }
         };
-        Either::Right(list.into_iter().map(card).collect_view())
+        Either::Right(list.into_iter().map(card).collect_any())
     };
     view! {
         <section class="evolutions" aria-labelledby="evolutions-title">

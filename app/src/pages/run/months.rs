@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use swe_ci_plots::{Size, Theme, months};
 use swe_ci_views::leaderboard::{Freshness, ScoreChange};
 
+use crate::components::CollectAny;
 use crate::components::{Picture, PlainTable};
 use crate::format;
 
@@ -26,7 +27,7 @@ pub(super) fn Months(freshness: Freshness, run_id: String) -> impl IntoView {
             </tr>
         }
     });
-    let rows = rows.collect_view();
+    let rows = rows.collect_any();
     let heads = view! {
         <th scope="col">"Month"</th>
         <th scope="col" class="number">"Tasks"</th>

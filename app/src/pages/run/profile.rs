@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use swe_ci_core::metrics::{Convention, IterationProfile};
 use swe_ci_views::leaderboard::Scores;
 
+use crate::components::CollectAny;
 use crate::components::Term;
 use crate::format;
 use crate::glossary::Word;
@@ -21,11 +22,11 @@ pub(super) fn ProfileTable(scores: RwSignal<Vec<Scores>>, run_id: String) -> imp
             let text = format!("JSON, {}", s.convention.name());
             view! { <a href=json_href(&run_id, s)>{text}</a> }
         };
-        scores.with(|scores| scores.iter().map(link).collect_view())
+        scores.with(|scores| scores.iter().map(link).collect_any())
     };
     let rows = move || {
         let lines = scores.with(|scores| lines(scores));
-        lines.into_iter().map(row).collect_view()
+        lines.into_iter().map(row).collect_any()
     };
     view! {
         <details class="fold">
@@ -56,7 +57,7 @@ fn ProfileHead(conventions: Memo<Vec<Convention>>) -> impl IntoView {
     let group = |convention: Convention| {
         view! { <th scope="colgroup" colspan="3" class="group">{convention.name()}</th> }
     };
-    let groups = move || conventions.get().into_iter().map(group).collect_view();
+    let groups = move || conventions.get().into_iter().map(group).collect_any();
     let columns = |_| {
         view! {
             <th scope="col" class="number">"Rate"</th>
@@ -64,7 +65,7 @@ fn ProfileHead(conventions: Memo<Vec<Convention>>) -> impl IntoView {
             <th scope="col" class="number">"Best"</th>
         }
     };
-    let names = move || conventions.get().into_iter().map(columns).collect_view();
+    let names = move || conventions.get().into_iter().map(columns).collect_any();
     view! {
         <thead>
             <tr>
@@ -93,7 +94,7 @@ fn row(line: Vec<IterationProfile>) -> impl IntoView {
         <tr>
             <th scope="row" class="number">{iteration}</th>
             <td class="number">{format::thousands(active)}</td>
-            {cells.collect_view()}
+            {cells.collect_any()}
         </tr>
     }
 }

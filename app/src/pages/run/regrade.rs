@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use swe_ci_views::regrade::{Moved, Regrade};
 use swe_ci_views::view::{Cleared, RunDetail};
 
+use crate::components::CollectAny;
 use crate::components::{ItemTable, Term};
 use crate::format;
 use crate::glossary::Word;
@@ -29,7 +30,7 @@ pub(super) fn Derived(detail: RunDetail) -> impl IntoView {
         view! { {comma}{link(id)} }
     });
     let again = (!again.is_empty()).then(|| {
-        view! { <p class="note">"Its code was graded again: "{links.collect_view()}"."</p> }
+        view! { <p class="note">"Its code was graded again: "{links.collect_any()}"."</p> }
     });
     let cleared = detail.summary.cleared.map(|Cleared { evolutions, at }| {
         let says = format!(
@@ -116,7 +117,7 @@ fn Tests(moved: Moved) -> impl IntoView {
     let item = |test: swe_ci_views::verification::Changed| {
         view! { <li><code>{test.node_id}</code>{format!(": {}, now {}", test.recorded, test.found)}</li> }
     };
-    let items = moved.tests.into_iter().map(item).collect_view();
+    let items = moved.tests.into_iter().map(item).collect_any();
     (all > 0).then(|| {
         view! {
             <details>

@@ -8,6 +8,7 @@ use swe_ci_core::run::{Kind, RunConfig};
 use swe_ci_views::verification::{Mark, Verification};
 use swe_ci_views::view::{ImportedFrom, NotHandedOver, Provenance, RunDetail};
 
+use crate::components::CollectAny;
 use crate::components::{Tag, Term, fact};
 use crate::glossary::Word;
 use crate::pages::result_table::MarkTerm;
@@ -61,7 +62,7 @@ fn Continued(handover: Handover, left_out: Vec<NotHandedOver>, split: String) ->
         view! { <li>{format!("{}, sample {}: {why}", left.task_id, left.sample)}</li> }
     };
     let left_out = (!left_out.is_empty()).then(|| {
-        let items = left_out.into_iter().map(item).collect_view();
+        let items = left_out.into_iter().map(item).collect_any();
         view! { <div><dt>"Not handed over"</dt><dd><ul class="plain">{items}</ul></dd></div> }
     });
     view! {
@@ -134,7 +135,7 @@ fn Notes(notes: Vec<String>) -> impl IntoView {
         view! {
             <div class="note">
                 <p>"Remarks of the import:"</p>
-                <ul>{items.collect_view()}</ul>
+                <ul>{items.collect_any()}</ul>
             </div>
         }
     })
@@ -220,7 +221,7 @@ pub(super) fn Differences(verification: Option<Verification>, run_id: String) ->
                         format::day(&found.at),
                     )}
                 </p>
-                <ul>{listed.collect_view()}{more}</ul>
+                <ul>{listed.collect_any()}{more}</ul>
             </div>
         }
     })

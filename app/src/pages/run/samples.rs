@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use swe_ci_core::uncertainty::{DIFFERENCE, Interval, PowerPlan, PowerRow, ScoreSpread};
 use swe_ci_views::leaderboard::{Passes, PassesOf, PowerPlans, Samples, Scores};
 
+use crate::components::CollectAny;
 use crate::components::{PlainTable, Term};
 use crate::format;
 use crate::glossary::Word;
@@ -93,7 +94,7 @@ fn PassTable(passes: Vec<PassesOf>) -> impl IntoView {
             </tr>
         }
     };
-    let rows = passes.iter().map(row).collect_view();
+    let rows = passes.iter().map(row).collect_any();
     let caption = "At least one and all of k samples";
     (passes.len() > 1).then(|| {
         view! { <PlainTable class="profile" caption scrolls=caption heads=heads.into_any()>{rows}</PlainTable> }
@@ -134,7 +135,7 @@ fn PlanTable(plans: PowerPlans) -> impl IntoView {
             </tr>
         }
     };
-    let rows = worst.rows.iter().map(row).collect_view();
+    let rows = worst.rows.iter().map(row).collect_any();
     let present = format::count(worst.tasks, "task");
     let heads = view! {
         <th scope="col" class="number">"Samples"</th>

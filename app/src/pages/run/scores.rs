@@ -10,6 +10,7 @@ use swe_ci_views::view::RunDetail;
 
 use super::profile::ProfileTable;
 use super::samples::SamplesOfRun;
+use crate::components::CollectAny;
 use crate::components::{PlainTable, Term, heading};
 use crate::format;
 use crate::glossary::Word;
@@ -296,12 +297,12 @@ fn MeasureTable(
 ) -> impl IntoView {
     let heads = move || {
         let head = |s: &Scores| view! { <th scope="col">{s.convention.name()}</th> };
-        scores.with(|scores| scores.iter().map(head).collect_view())
+        scores.with(|scores| scores.iter().map(head).collect_any())
     };
     let row = |(name, hint, of): &'static Measure| {
         let cells = move || {
             let figures = |scores: &Vec<Scores>| scores.iter().map(of).collect::<Vec<_>>();
-            scores.with(figures).into_iter().map(cell).collect_view()
+            scores.with(figures).into_iter().map(cell).collect_any()
         };
         view! {
             <tr>
@@ -310,7 +311,7 @@ fn MeasureTable(
             </tr>
         }
     };
-    let rows = measures.iter().map(row).collect_view();
+    let rows = measures.iter().map(row).collect_any();
     let heads = view! { <th scope="col">"Measure"</th>{heads} };
     let heads = heads.into_any();
     view! { <PlainTable class="measures" caption scrolls=caption heads>{rows}</PlainTable> }

@@ -10,6 +10,7 @@ use swe_ci_views::preflight::{Finding, PreflightState};
 use swe_ci_views::view::{EvolutionView, ProviderWait, RunDetail};
 use swe_ci_views::workers::unmet_in_words;
 
+use crate::components::CollectAny;
 use crate::components::{Tag, Time, Tone, fact};
 use crate::format;
 use crate::pages::routes::iteration_href;
@@ -208,7 +209,7 @@ pub(super) fn PreflightNotice(detail: RwSignal<RunDetail>) -> impl IntoView {
             PreflightState::Skipped => ("It started without a successful preflight.", None),
             PreflightState::Passed => ("Preflight passed.", None),
         };
-        let findings = found.findings.into_iter().map(line).collect_view();
+        let findings = found.findings.into_iter().map(line).collect_any();
         Some(view! {
             <section class="note" data-tone=tone aria-labelledby="tried-title" role="status">
                 <h2 id="tried-title" class="visually-hidden">"Preflight"</h2>
@@ -226,7 +227,7 @@ fn line(finding: Finding) -> impl IntoView {
             .advice
             .into_iter()
             .map(|text| view! { <li>{text}</li> });
-        view! { <ul>{advice.collect_view()}</ul> }
+        view! { <ul>{advice.collect_any()}</ul> }
     });
     let printed = (!finding.last_lines.is_empty()).then(|| {
         view! {

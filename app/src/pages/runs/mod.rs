@@ -9,6 +9,7 @@ use swe_ci_views::run_list::ListedRun;
 use swe_ci_views::view::{Page, SplitSummary};
 
 use self::filters::{Filters, RunsQuery};
+use crate::components::CollectAny;
 use crate::components::{
     CardTable, Empty, InPlace, Key, MarkKey, Meter, NextPage, PageTop, Tag, Term, Time, Tone,
     fetched, loaded,
@@ -83,7 +84,7 @@ fn RunList(query: RunsQuery, found: Found) -> impl IntoView {
     }
     let next = page.next.map(|after| query.href(Some(after)));
     let marks = labels::marks(page.items.iter().map(|run| run.summary.mark));
-    let rows = page.items.into_iter().map(run_row).collect_view();
+    let rows = page.items.into_iter().map(run_row).collect_any();
     let heads = view! {
         <th role="columnheader" scope="col"><Term word=Word::Run text="Run"/></th>
         <th role="columnheader" scope="col"><Term word=Word::Split text="Split"/></th>

@@ -6,6 +6,7 @@ use swe_ci_views::style::{
     FileStyle, VersionStyle,
 };
 
+use crate::components::CollectAny;
 use crate::components::ListTable;
 use crate::format;
 
@@ -31,7 +32,7 @@ pub(super) fn StyleVersions(style: EvolutionStyle) -> impl IntoView {
     let row = move |version: VersionStyle| view! { <Row version oracle/> };
     view! {
         <ListTable caption="Code style of each version" columns=&COLUMNS class="style-versions">
-            {style.versions.into_iter().map(row).collect_view()}
+            {style.versions.into_iter().map(row).collect_any()}
         </ListTable>
     }
 }
@@ -99,7 +100,7 @@ pub(super) fn ErosionVersions(style: EvolutionStyle) -> impl IntoView {
     let row = move |version: VersionStyle| view! { <ErosionRow version oracle/> };
     view! {
         <ListTable caption="Erosion of each version" columns=&EROSION_COLUMNS class="erosion-versions" scrolls="Erosion of each version">
-            {style.versions.into_iter().map(row).collect_view()}
+            {style.versions.into_iter().map(row).collect_any()}
         </ListTable>
     }
 }
@@ -118,7 +119,7 @@ fn ErosionRow(version: VersionStyle, oracle: Erosion) -> impl IntoView {
     view! {
         <tr role="row">
             <th role="rowheader" scope="row">{named(version.version)}{problems}</th>
-            {cells.into_iter().collect_view()}
+            {cells.into_iter().collect_any()}
         </tr>
     }
 }
@@ -160,7 +161,7 @@ pub(super) fn Files(files: Vec<FileBeside>, more: u32) -> impl IntoView {
     });
     view! {
         <ListTable caption="Files that differ from the oracle's" columns=&FILE_COLUMNS>
-            {files.into_iter().map(|file| view! { <FileRow file/> }).collect_view()}
+            {files.into_iter().map(|file| view! { <FileRow file/> }).collect_any()}
         </ListTable>
         {more}
     }

@@ -11,6 +11,7 @@ use self::data::{PageData, Reading, whole_task};
 pub(crate) use self::prepared::PreparationFacts;
 use self::prepared::{GapByFile, Prepared};
 use self::results::ModelResults;
+use crate::components::CollectAny;
 use crate::components::{
     Choice, Choices, InPlace, PageTop, Tag, Term, Tone, crumb, fact, fetched, loaded,
 };
@@ -46,7 +47,7 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
     let splits = detail.splits.iter().map(|split| {
         view! { <a class="tag-link" href=tasks_href(split)><Tag text=split.clone()/></a> }
     });
-    let splits = splits.collect_view();
+    let splits = splits.collect_any();
     let known = summary.is_prepared();
     let of_known = |text: String| format::or_dash(known.then_some(text));
     let extra = detail.extra.into_iter();
@@ -81,7 +82,7 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
                 <div><dt>"Target commit"</dt><dd><code>{summary.target_sha}</code></dd></div>
                 <div><dt>"Test command"</dt><dd>{detail.test_command.to_string()}</dd></div>
                 <div><dt>"Image digest"</dt><dd><code>{detail.image_digest}</code></dd></div>
-                {extra.collect_view()}
+                {extra.collect_any()}
             </dl>
             <p><a href=format!("/api/v1/tasks/{id}")>"All data as JSON"</a></p>
         </section>
@@ -111,7 +112,7 @@ fn History(history: Vec<Commit>, base: String, target: String) -> impl IntoView 
     view! {
         <section aria-labelledby="history-title">
             <h2 id="history-title">"History"</h2>
-            <ol class="history">{start.into_iter().chain(history).map(item).collect_view()}</ol>
+            <ol class="history">{start.into_iter().chain(history).map(item).collect_any()}</ol>
         </section>
     }
 }
@@ -159,7 +160,7 @@ fn Tests(id: String, tests: Vec<TaskTest>, reading: Signal<Reading>) -> impl Int
             <h2 id="tests-title">"Tests"</h2>
             <p class="quiet">"The tests the target passes, and what each does on the base."</p>
             <div class="controls controls-plain"><Choices label="Show" choices/></div>
-            <ul class="test-list test-list-tall" tabindex="0" aria-labelledby="tests-title">{move || shown.get().into_iter().map(item).collect_view()}</ul>
+            <ul class="test-list test-list-tall" tabindex="0" aria-labelledby="tests-title">{move || shown.get().into_iter().map(item).collect_any()}</ul>
             {cut}
         </section>
     }

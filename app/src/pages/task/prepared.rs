@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use swe_ci_views::preparation::{HistoryPoint, Lines, Preparation, TaskFinding, Trial};
 use swe_ci_views::view::TaskTest;
 
+use crate::components::CollectAny;
 use crate::components::{Meter, PlainTable, fact};
 use crate::format;
 
@@ -52,7 +53,7 @@ pub(crate) fn PreparationFacts(
             format!("{runs}, {}", trial.result()),
         )
     };
-    let trials = preparation.trials.into_iter().map(tried).collect_view();
+    let trials = preparation.trials.into_iter().map(tried).collect_any();
     let runs = preparation.suite_seconds;
     let times: Vec<String> = runs.iter().copied().map(format::seconds).collect();
     let lines = preparation.lines.map(|lines| {
@@ -61,7 +62,7 @@ pub(crate) fn PreparationFacts(
             changed("Test lines", lines.tests),
             changed("Other lines", lines.other),
         ]
-        .collect_view()
+        .collect_any()
     });
     let licence = preparation.licence.map(|licence| fact("Licence", licence));
     let history =
@@ -81,7 +82,7 @@ pub(crate) fn PreparationFacts(
                 ". Tests that did not pass every time are not counted. "
                 {found}
             </p>
-            <ul class="found-list">{findings.collect_view()}</ul>
+            <ul class="found-list">{findings.collect_any()}</ul>
             <dl class="facts">
                 <div><dt>"The suite took"</dt><dd>{times.join(", ")}</dd></div>
                 <div><dt>"Found on the target"</dt><dd>{format::count(preparation.target_collected, "test")}</dd></div>
@@ -117,13 +118,13 @@ fn History(points: Vec<HistoryPoint>) -> impl IntoView {
     };
     let heads = ["Chunk", "Commit", "Commits", "Result", "Suite"];
     let heads = heads.map(|head| view! { <th scope="col">{head}</th> });
-    let heads = heads.collect_view().into_any();
+    let heads = heads.collect_any().into_any();
     view! {
         <details>
             <summary>"Its real history, tested"</summary>
             <p class="quiet">"The code that the human baseline has after each iteration, and the tests that count and pass."</p>
             <PlainTable class="gap-files" caption="The code after each chunk of the real history" heads>
-                {points.into_iter().enumerate().map(row).collect_view()}
+                {points.into_iter().enumerate().map(row).collect_any()}
             </PlainTable>
         </details>
     }
@@ -145,7 +146,7 @@ fn Found(finding: TaskFinding) -> impl IntoView {
         view! {
             <details>
                 <summary>"Which"</summary>
-                <ul class="test-list">{tests.first.iter().map(name).collect_view()}{more}</ul>
+                <ul class="test-list">{tests.first.iter().map(name).collect_any()}{more}</ul>
             </details>
         }
     });
@@ -197,7 +198,7 @@ pub(super) fn GapByFile<'a>(tests: &'a [TaskTest]) -> impl IntoView + use<> {
         }
     };
     (most > 0).then(|| {
-        let rows = counts.into_iter().take(MOST_FILES).map(row).collect_view();
+        let rows = counts.into_iter().take(MOST_FILES).map(row).collect_any();
         let heads = view! { <th scope="col">"File"</th><th scope="col" class="number">"Tests"</th><td></td> };
         let heads = heads.into_any();
         view! {

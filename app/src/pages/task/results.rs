@@ -4,6 +4,7 @@ use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{TaskResult, TaskScore};
 
 use super::data::Reading;
+use crate::components::CollectAny;
 use crate::components::convention_choices;
 use crate::components::{CardTable, Choices, Key, Score, floor_of};
 use crate::glossary::Word;
@@ -52,7 +53,7 @@ fn beside(splits: &[String]) -> impl IntoView + use<> {
         let comma = (place > 0).then_some(", ");
         view! { {comma}<a href=matrix_href(Some(split))>{split.clone()}</a> }
     };
-    splits.iter().enumerate().map(one).collect_view()
+    splits.iter().enumerate().map(one).collect_any()
 }
 
 /// The results of one convention, best first.
@@ -86,7 +87,7 @@ fn Results(task: String, results: Vec<TaskResult>, reading: Signal<Reading>) -> 
         let ranked = results.with_value(|r| ranked(r, convention.get()));
         let floor = floor_of(ranked.iter().map(|(_, score)| score.evoscore));
         let row = |(result, score)| view! { <ResultRow task=task.clone() result score floor/> };
-        ranked.into_iter().map(row).collect_view()
+        ranked.into_iter().map(row).collect_any()
     };
     let missing = move || {
         let without = |r: &Vec<TaskResult>| r.len() - ranked(r, convention.get()).len();

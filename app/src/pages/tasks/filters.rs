@@ -6,6 +6,7 @@ use swe_ci_views::browse::{Size, TaskFilter};
 use swe_ci_views::dataset::Counted;
 
 use super::data::{Found, TasksQuery};
+use crate::components::CollectAny;
 use crate::components::{FilterSelect, spread_title};
 
 /// The most names a list suggests; others can be typed.
@@ -52,7 +53,7 @@ pub(super) fn Filters<'a>(query: &'a TasksQuery, found: &'a Found) -> impl IntoV
                 <Names name="licence" label="Licence" known=found.licences.clone() chosen=filter.licence.clone()/>
                 <FilterSelect name="findings" label="Findings" options=findings/>
                 <FilterSelect name="state" label="State" options=states/>
-                {sizes.collect_view()}
+                {sizes.collect_any()}
                 <div class="narrowing-deeds">
                     <button class="button">"Show"</button>
                     <a href=everything>"Everything"</a>

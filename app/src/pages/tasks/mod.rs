@@ -10,6 +10,7 @@ use swe_ci_views::view::{SplitSummary, TaskState, TaskSummary};
 
 use self::data::{Found, TasksQuery, browse};
 use self::filters::Filters;
+use crate::components::CollectAny;
 use crate::components::split_choices;
 use crate::components::{
     CardTable, Choice, Choices, Empty, InPlace, Key, NextPage, PageTop, SpreadChart, Tag, Term,
@@ -77,7 +78,7 @@ fn Spreads(query: TasksQuery, spreads: Vec<Spread>) -> impl IntoView {
     // A single task has no distribution.
     let spreads = spreads.into_iter().filter(|spread| spread.tasks > 1);
     let charts = spreads.map(|spread| view! { <SpreadChart spread href=narrowed/> });
-    view! { <div class="spreads">{charts.collect_view()}</div> }
+    view! { <div class="spreads">{charts.collect_any()}</div> }
 }
 
 #[component]
@@ -120,7 +121,7 @@ fn Rows(query: TasksQuery, found: Found) -> impl IntoView {
     });
     let explained = reason.is_some();
     let row = |task| view! { <TaskRow task explained/> };
-    let rows = found.page.items.into_iter().map(row).collect_view();
+    let rows = found.page.items.into_iter().map(row).collect_any();
     Either::Right(view! {
         {why}
         <p class="quiet" role="status">{shown}</p>

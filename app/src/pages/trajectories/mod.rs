@@ -15,6 +15,7 @@ use self::data::{Address, PageData, page_data};
 use self::places::{PlaceTable, Places};
 use self::search::SearchForm;
 use self::tables::{Tables, letter};
+use crate::components::CollectAny;
 use crate::components::{InPlace, PageTop, Term, crumb, fetched, loaded};
 use crate::format;
 use crate::glossary::Word;
@@ -87,7 +88,7 @@ fn Head(runs: Vec<Trajectories>) -> impl IntoView {
                 </li>
             }
         };
-        view! { <ul class="trajectory-runs">{runs.iter().enumerate().map(one).collect_view()}</ul> }
+        view! { <ul class="trajectory-runs">{runs.iter().enumerate().map(one).collect_any()}</ul> }
     });
     let alone = (runs.len() == 1).then(|| {
         view! {
@@ -139,7 +140,7 @@ fn Reading(runs: Vec<Trajectories>) -> impl IntoView {
                 .into_any(),
         }
     };
-    runs.into_iter().map(one).collect_view()
+    runs.into_iter().map(one).collect_any()
 }
 
 /// The iterations that lost most tests, with what they were to do.

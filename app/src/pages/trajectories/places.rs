@@ -6,6 +6,7 @@ use swe_ci_views::trajectories::{Place, Selection, Subject};
 
 use super::data::Address;
 use super::tables::described;
+use crate::components::CollectAny;
 use crate::components::{ListTable, Part, PartLinks};
 use crate::format;
 use crate::pages::routes::{PLACES, conversation_href, evolution_href, iteration_href};
@@ -60,7 +61,7 @@ pub(super) fn PlaceTable(run: String, subject: Subject, places: Vec<Place>) -> i
             </tr>
         }
     });
-    let rows = rows.collect_view();
+    let rows = rows.collect_any();
     view! {
         <ListTable caption="Places" columns>{rows}</ListTable>
     }

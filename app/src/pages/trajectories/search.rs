@@ -7,6 +7,7 @@ use swe_ci_views::trajectories::{LONGEST_SEARCH, TranscriptHit, TranscriptSearch
 
 use super::data::{SearchAddress, search};
 use super::places::{place_href, place_name};
+use crate::components::CollectAny;
 use crate::components::{PageTop, crumb, fetched, loaded};
 use crate::format;
 use crate::pages::routes::{run_href, search_href, trajectories_href};
@@ -89,7 +90,7 @@ fn Found(run: String, found: TranscriptSearch) -> impl IntoView {
         false => {
             let hits = found.hits.into_iter();
             let hits = hits.map(|hit| view! { <Hit run=run.clone() hit/> });
-            Either::Right(view! { <ol class="transcript-hits">{hits.collect_view()}</ol> })
+            Either::Right(view! { <ol class="transcript-hits">{hits.collect_any()}</ol> })
         }
     };
     view! {

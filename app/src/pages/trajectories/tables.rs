@@ -7,6 +7,7 @@ use swe_ci_views::disk::size_shown;
 use swe_ci_views::trajectories::{Amount, Row, Selection, Subject, Trajectories};
 
 use crate::components::CardTable;
+use crate::components::CollectAny;
 use crate::pages::routes::trajectories_href;
 use crate::{format, labels};
 
@@ -197,7 +198,7 @@ pub(super) fn Tables(runs: Vec<Trajectories>) -> impl IntoView {
             </section>
         }
     };
-    SECTIONS.iter().map(section).collect_view()
+    SECTIONS.iter().map(section).collect_any()
 }
 
 fn none(subject: Subject) -> &'static str {
@@ -284,12 +285,12 @@ fn part(section: &'static Section, runs: &[Trajectories], rows: Vec<Named>) -> A
         let cells = cells.map(|(head, cell)| {
             view! { <td role="cell" class="number" data-label=head>{cell}</td> }
         });
-        view! { <tr role="row"><th role="rowheader" scope="row">{label}</th>{cells.collect_view()}</tr> }
+        view! { <tr role="row"><th role="rowheader" scope="row">{label}</th>{cells.collect_any()}</tr> }
     });
-    let body = body.collect_view();
+    let body = body.collect_any();
     let head =
         |text: String| view! { <th role="columnheader" scope="col" class="number">{text}</th> };
-    let numbers = heads.iter().cloned().map(head).collect_view();
+    let numbers = heads.iter().cloned().map(head).collect_any();
     let heads = view! { <th role="columnheader" scope="col">{section.names}</th>{numbers} };
     let heads = heads.into_any();
     let wide = section.columns.len() > 5;

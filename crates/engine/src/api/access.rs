@@ -16,6 +16,7 @@ use swe_ci_views::view::RunSummary;
 
 use crate::Engine;
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// The same engine for another actor.
     #[must_use]

@@ -42,6 +42,7 @@ impl Weighed for Messages {
     }
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// The exchanges of one attempt at a step, one JSON object a line, as the
     /// gateway recorded them. All in memory: up to 256 MiB.

@@ -23,6 +23,7 @@ const MAX_REASON_CHARS: usize = 500;
 /// How often a command looks whether it may carry out a curation.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Queues a plan; a working server executes it. Returns its id.
     ///

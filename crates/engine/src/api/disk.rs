@@ -41,6 +41,7 @@ const PARTS: [(&str, &str, &[&str]); 6] = [
     ("other", "the gateway's spool, locks, keys", &[]),
 ];
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// The disk use by part; for administrators. Reads every file's size: slow
     /// where there are many.

@@ -18,6 +18,7 @@ const PIECE: usize = 64 << 10;
 /// A file piece by piece: it never has to be in memory as a whole.
 pub type Pieces = Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send>>;
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// The tested code of an iteration, as `.tar.gz`.
     ///

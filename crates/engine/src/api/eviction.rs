@@ -28,6 +28,7 @@ struct Cached {
     needed: bool,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Evicts task images and harness layers, the longest unused first, until
     /// the rest takes no more than `quota` bytes. Keeps those that are in use,

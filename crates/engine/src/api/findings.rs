@@ -12,6 +12,7 @@ use crate::Engine;
 /// The longest reason, in characters.
 const LONGEST_REASON: usize = 500;
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// The findings of a run, by task, sample and iteration.
     pub async fn findings(&self, run_id: &str) -> Result<Vec<RunFinding>> {

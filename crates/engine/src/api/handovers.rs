@@ -19,6 +19,7 @@ use swe_ci_views::handover::{
 use super::submission::Earlier;
 use crate::{Engine, METRIC_VERSION, as_u32};
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// The handover matrix of a split.
     ///

@@ -19,6 +19,7 @@ use crate::harness_check::diagnosis::diagnose;
 use crate::harness_check::trial::Trial;
 use crate::harness_check::{CheckNews, HarnessCheck, Tell, reduced};
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Lets the agents of a configuration work on a tiny task, within small
     /// limits. Ignores its split, samples and plan.

@@ -61,6 +61,7 @@ pub struct BuiltLayer {
 /// Bytes of the programs' images, by the program's name.
 type Sizes = HashMap<String, u64>;
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// All harnesses, the platform's own first.
     ///

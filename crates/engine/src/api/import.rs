@@ -52,6 +52,7 @@ impl fmt::Display for Imported {
     }
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Imports a split of a dataset, from a folder in the official layout or a
     /// hub, and reports progress; for administrators.

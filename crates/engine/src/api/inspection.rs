@@ -35,6 +35,7 @@ const MAX_CODE: u64 = 512 << 20;
 const MAX_REPORT: u64 = 64 << 20;
 const PAGE_TESTS: usize = 500;
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// One iteration of a run's task in detail.
     pub async fn inspect(

@@ -42,6 +42,7 @@ pub struct ExportedLog {
     pub notes: Vec<String>,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Whether [`Engine::export_log`] can write the log of this run.
     ///

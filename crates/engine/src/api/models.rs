@@ -38,6 +38,7 @@ pub struct NewResult {
     pub unranked: Option<Unranked>,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     pub async fn directory(&self) -> Result<Directory> {
         let runs = self.store.list_runs().await?;

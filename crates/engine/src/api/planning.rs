@@ -20,6 +20,7 @@ pub struct PlannedRun {
     pub like: Option<String>,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// The expected duration of each evolution, in seconds: as long as those of
     /// a run, or else the agents' and the suite's time in all iterations. A task

@@ -25,6 +25,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The pause after a failure of the platform.
 const RETRY_DELAY: Duration = Duration::from_secs(10);
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Repeats a failed preflight.
     ///

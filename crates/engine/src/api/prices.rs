@@ -6,6 +6,7 @@ use swe_ci_views::account::AccountRole;
 
 use crate::Engine;
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Adds a line to the price table, or replaces that of the same model and
     /// day; for administrators.

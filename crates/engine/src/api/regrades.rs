@@ -17,6 +17,7 @@ use swe_ci_views::view::{Provenance, RunSummary, TaskState};
 use super::runs::by_evolution;
 use crate::{Engine, METRIC_VERSION};
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Queues a run that grades the stored code of this one again, with the
     /// suites, commands and images of today; returns its id. For administrators.

@@ -24,6 +24,7 @@ pub struct Rescored {
     pub changed: u32,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Rescores one run, or all that were scored by older definitions; for
     /// administrators. Each run is written in one transaction; running

@@ -13,6 +13,7 @@ use swe_ci_views::view::{Page, RunSummary};
 use super::runs::{PageRequest, page};
 use crate::Engine;
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// The runs of a filter, newest first.
     ///

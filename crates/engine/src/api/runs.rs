@@ -75,6 +75,7 @@ pub(crate) fn by_evolution<T>(all: Vec<(String, T)>) -> HashMap<String, Vec<T>> 
     of
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// A run without its evolutions.
     ///

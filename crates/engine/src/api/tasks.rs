@@ -43,6 +43,7 @@ pub struct TasksFound {
     pub licences: Vec<Counted>,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     pub async fn splits(&self) -> Result<Vec<SplitSummary>> {
         self.store.splits().await

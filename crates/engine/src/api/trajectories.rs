@@ -41,6 +41,7 @@ struct RunRecords {
     steps: HashMap<String, Vec<StepRow>>,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// How the agents of a run worked, and for each selected row the steps or
     /// iterations that it sums; with lost tests, what the iteration was to do. The

@@ -48,6 +48,7 @@ struct Case {
     is_last: bool,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Runs the tests of a run's iterations again, `at_once` at a time, and
     /// stores the result with the run; for administrators. Of many iterations

@@ -43,6 +43,7 @@ pub struct WorkLock {
     _file: File,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Takes the right to work on the data folder. A process that shall work
     /// takes it before it changes or shows anything. For the operator.

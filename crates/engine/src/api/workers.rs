@@ -60,6 +60,7 @@ pub struct Monitoring {
     pub steps: Vec<StepsDone>,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// All workers and what they work on; for administrators.
     pub async fn workers(&self) -> Result<Vec<WorkerView>> {

@@ -61,6 +61,7 @@ pub struct ImportedResults {
     pub notes: Vec<String>,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Imports results made elsewhere as a finished run; for administrators. The
     /// same import again changes nothing; one with more results replaces it.

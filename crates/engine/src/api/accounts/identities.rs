@@ -29,6 +29,7 @@ pub enum Admission {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FollowedInvitation(String);
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Remembers a followed invitation while its holder proves an identity
     /// elsewhere.

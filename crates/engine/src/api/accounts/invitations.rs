@@ -14,6 +14,7 @@ const DAYS: u32 = 7;
 /// The longest note, in characters.
 const LONGEST_NOTE: usize = 200;
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// The secret of the link that creates the first administrator; none once
     /// there is an account. Each call creates a new one, and voids the one

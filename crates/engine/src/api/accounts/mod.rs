@@ -29,6 +29,7 @@ pub use passwords::Passwords;
 
 const DAY: Duration = Duration::from_hours(24);
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// All accounts, by name; for administrators.
     pub async fn accounts(&self) -> Result<Vec<AccountView>> {

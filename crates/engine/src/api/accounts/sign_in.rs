@@ -14,6 +14,7 @@ use super::secret::digest;
 use super::{disabled, known_name};
 use crate::Engine;
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// The account with this name and this password.
     ///

@@ -17,6 +17,7 @@ const MOST_DAYS: u32 = 365;
 const LONGEST_NAME: usize = 80;
 const MOST_TOKENS: usize = 50;
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Creates a token of the account. It has at most the rights of `scope` and
     /// of the actor; it is valid for 1 to 365 days, and no longer than the

@@ -78,6 +78,7 @@ pub fn judge_plan(text: &str) -> std::result::Result<JudgePlan, String> {
     }
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Asks a model about the iterations of a run, and stores what it says; for
     /// those who may steer the run. Iterations that this judge has judged are

@@ -11,6 +11,7 @@ use swe_ci_views::account::{AccountRole, Actor};
 
 use crate::Engine;
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// The actor's own keyring.
     ///

@@ -36,6 +36,7 @@ const MAX_CODES: u32 = 5;
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// The account's notification targets, and its last deliveries.
     ///

@@ -9,6 +9,7 @@ use crate::Engine;
 /// The longest reason, in characters.
 const LONGEST_REASON: usize = 500;
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Publishes a run, for its submitter and administrators; a withdrawn one,
     /// for administrators only. Idempotent.

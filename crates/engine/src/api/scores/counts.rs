@@ -65,6 +65,7 @@ impl RunCounts {
     }
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Counts the results of a run, and stores the counts when it is over.
     pub(super) async fn count(&self, run: &LeaderboardRun) -> Result<RunCounts> {

@@ -27,6 +27,7 @@ pub(in crate::api) struct Counted {
     pub entry: Option<Entry>,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     pub(super) async fn compute_leaderboard(&self, board: Board) -> Result<LeaderboardData> {
         let split = &board.split;

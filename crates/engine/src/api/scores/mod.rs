@@ -24,6 +24,7 @@ use crate::api::runs::by_evolution;
 use crate::leaderboard_cache::RankingKey;
 use crate::published::published;
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// The results of the runs on a board.
     pub async fn leaderboard_data(&self, board: impl Into<Board>) -> Result<Arc<LeaderboardData>> {

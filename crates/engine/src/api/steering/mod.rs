@@ -14,6 +14,7 @@ use swe_ci_views::view::RunSummary;
 
 use crate::{Engine, as_u32};
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Pauses a run: nothing new of it begins, and active steps are interrupted
     /// within seconds, to resume later.

@@ -80,6 +80,7 @@ impl Code {
     }
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Measures a finished evolution; inside is why it has no style.
     async fn measure(&self, evolution_id: &str, say: Say<'_>) -> Result<Measured> {

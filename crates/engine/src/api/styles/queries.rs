@@ -40,6 +40,7 @@ pub struct FolderStyle {
     pub files: Vec<FileStyle>,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// The style of an evolution, or why it has none; `None` before it is
     /// measured.

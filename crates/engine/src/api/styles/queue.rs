@@ -25,6 +25,7 @@ pub struct StylesMeasured {
     pub failed: Vec<(String, String)>,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Measures all evolutions of a run, or of all runs, that the present
     /// method has not measured.

@@ -44,6 +44,7 @@ pub(crate) struct Draft {
     pub starts: Option<Starts>,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Queues a run and its evolutions, without a preflight; returns its id.
     ///

@@ -25,6 +25,7 @@ pub(crate) struct Starts {
     pub left_out: Vec<NotHandedOver>,
 }
 
+#[swe_ci_boxed::boxed]
 impl Engine {
     /// Where each evolution of a configuration starts over these tasks; `None`
     /// if it starts from the bases.
