@@ -31,17 +31,16 @@ machine() {
 measure() (
     local name benches=()
     cd "$1"
-    export SWE_CI_BENCH_OUTPUT=$2
     for name in "${NAMES[@]}"; do
-        if [[ $name == first-page ]]; then first_page; else benches+=(--bench "$name"); fi
+        if [[ $name == first-page ]]; then first_page "$2"; else benches+=(--bench "$name"); fi
     done
     ((${#benches[@]})) || return 0
-    scripts/with-postgres.sh cargo bench --no-fail-fast --profile "${BENCH_PROFILE:-dev}" \
+    SWE_CI_BENCH_OUTPUT=$2 scripts/with-postgres.sh cargo bench --no-fail-fast --profile "${BENCH_PROFILE:-dev}" \
         --workspace --exclude xtask "${benches[@]}"
 )
 
-# From a fresh clone to the first page of `make run`, with Docker set up and what
-# cargo downloads already there.
+# first_page FILE: from a fresh clone to the first page of `make run`, with Docker set
+# up and what cargo downloads already there.
 first_page() {
     local clone server
     clone=$(mktemp -d)
@@ -60,7 +59,7 @@ first_page() {
         sleep 0.5
     done
     printf '{"lower_is_better":true,"name":"first page: from a fresh clone","unit":"s","value":%s}\n' \
-        "$SECONDS" | tee -a "$SWE_CI_BENCH_OUTPUT"
+        "$SECONDS" | tee -a "$1"
     kill -- "-$server"
     wait "$server" || true
     rm -rf "$clone"

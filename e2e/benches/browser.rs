@@ -102,7 +102,11 @@ async fn measure(site: &Path) {
     for (name, path) in &PAGES[..2] {
         browser.go(&format!("{}{path}", product.url)).await;
         browser.hydrated().await;
-        let units = [("frame, median", "ms"), ("frame, p95", "ms"), ("frame, longest", "ms")];
+        let units = [
+            ("frame, median", "ms"),
+            ("frame, p95", "ms"),
+            ("frame, longest", "ms"),
+        ];
         report(name, &browser.eval(SLIDE).await, units);
     }
     browser.close().await;

@@ -33,9 +33,8 @@ const ITERATIONS: usize = 20;
 /// Containers whose life is measured.
 const CONTAINERS: usize = 20;
 const TESTS: &str = "import pytest, tiny\n@pytest.mark.parametrize('i', range(30))\ndef test_it(i): assert i <= tiny.N\n";
-/// Spans of the steps. What has none of them above it goes on beside the steps.
-const STEPS: [&str; 3] = ["architect", "programmer", "test"];
-const BESIDE: &str = "meanwhile";
+/// The span of a step. What does not have it above it goes on beside the steps.
+const STEP: &str = "step";
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
@@ -202,12 +201,12 @@ fn processor_seconds(file: &str) -> f64 {
     chosen.sum::<f64>() / 100.0
 }
 
-/// Adds up how long spans lasted, by their step and name.
+/// Adds up how long spans lasted, in the steps and beside them.
 #[derive(Debug, Clone, Default)]
 struct SpanTimes(Arc<Mutex<Times>>);
 
-/// How many and how long, by the step's number and the name.
-type Times = BTreeMap<(usize, &'static str), (u32, Duration)>;
+/// How many and how long, by whether it was beside the steps and the name.
+type Times = BTreeMap<(bool, &'static str), (u32, Duration)>;
 
 struct Began(Instant);
 
@@ -225,11 +224,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanTimes {
         let Some(lasted) = span.extensions().get::<Began>().map(|at| at.0.elapsed()) else {
             return;
         };
-        let is = |name: &str| STEPS.iter().position(|step| *step == name);
-        let step = span.scope().find_map(|above| is(above.name()));
+        let beside = !span.scope().any(|above| above.name() == STEP);
         let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let time = times.entry((step.unwrap_or(STEPS.len()), span.name()));
-        let (count, total) = time.or_default();
+        let (count, total) = times.entry((beside, span.name())).or_default();
         *count += 1;
         *total += lasted;
     }
@@ -238,14 +235,11 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanTimes {
 impl SpanTimes {
     fn print(&self, iterations: f64) {
         let times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for ((step, name), (count, total)) in &*times {
-            let step = STEPS.get(*step).copied().unwrap_or(BESIDE);
-            let (milliseconds, calls) = (total.as_secs_f64() * 1e3, f64::from(*count));
-            println!(
-                "  {step:>12}  {name:26} {:8.1} ({:.1})",
-                milliseconds / iterations,
-                calls / iterations
-            );
+        for ((beside, name), (count, total)) in &*times {
+            let place = if *beside { "beside" } else { "in steps" };
+            let milliseconds = total.as_secs_f64() * 1e3 / iterations;
+            let calls = f64::from(*count) / iterations;
+            println!("  {place:>9}  {name:26} {milliseconds:8.1} ({calls:.1})");
         }
     }
 }

@@ -58,7 +58,11 @@ async fn measure(url: &str, admin: &AnyPool, name: &str) -> anyhow::Result<()> {
     join_all(slots(&stores).map(|(store, slot)| work(store, slot, Arc::clone(&worked)))).await;
     let took = began.elapsed();
     let per_second = worked.ended() as f64 / took.as_secs_f64();
-    higher_is_better("queue: claimed, recorded and ended", per_second, "evolutions/s");
+    higher_is_better(
+        "queue: claimed, recorded and ended",
+        per_second,
+        "evolutions/s",
+    );
     lower_is_better("queue: a claim waits", worked.wait_ms(), "ms");
 
     // Every slot holds an evolution, as in the middle of a run.
