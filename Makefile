@@ -7,14 +7,12 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 NATIVE := --workspace --exclude xtask
-# Of `make bench`: what is compiled already. `bench` measures optimised programs, and compiles everything again.
-BENCH_PROFILE ?= dev
 HYDRATE := --package swe-ci-islands --lib --no-default-features --features hydrate \
            --target wasm32-unknown-unknown --profile wasm-dev
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-server build-site run test e2e test-harnesses test-api test-inspect test-harbor test-client test-cluster test-kubernetes cheats pictures bench fuzz lint lint-texts fmt release dist test-dist image cluster kubernetes clean clean-docker
+.PHONY: help setup build build-server build-site run test e2e test-harnesses test-api test-inspect test-harbor test-client test-cluster test-kubernetes cheats pictures bench bench-store bench-compare fuzz lint lint-texts fmt release dist test-dist image cluster kubernetes clean clean-docker
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -83,10 +81,17 @@ cheats: ## Attack grading in real containers, and print what came of each attack
 	@scripts/setup.sh build docker image
 	@cargo test $(NATIVE) --test it cheats:: -- --nocapture
 
-bench: ## Measure overhead, re-ranking, pages (also in a browser), import, recordings, preparation, spans of histories, code style
+bench: ## Measure, and compare with this machine's baseline (BENCHES, ROUNDS, BENCH_PROFILE)
 	@scripts/setup.sh build docker image python browser postgres
 	@$(MAKE) --no-print-directory build
-	@exec scripts/with-postgres.sh cargo bench --profile $(BENCH_PROFILE) $(NATIVE) --bench '*'
+	@exec scripts/bench.sh run
+
+bench-store: ## Make the figures of the last `make bench` this machine's baseline
+	@exec scripts/bench.sh store
+
+bench-compare: ## Measure another commit and this tree in turns, and print ratios (BASE=COMMIT, BENCHES, ROUNDS)
+	@scripts/setup.sh build docker image python browser postgres
+	@exec scripts/bench.sh compare $(BASE)
 
 fuzz: ## Feed made-up bytes to what reads foreign files, 30 s each (FUZZ_SECONDS)
 	@exec scripts/fuzz.sh $(FUZZ_SECONDS)

@@ -1,8 +1,6 @@
-//! Benchmark of pages in a real browser without a graphics processor: when they
-//! are painted and live, what they fetch for that, and how long frames take while
-//! γ moves over 14 and over 100 rows. It measures the site of a development build,
-//! and that of `make release` if there is one. It prints results and asserts
-//! nothing.
+//! Benchmark of the released site in a real browser without a graphics processor:
+//! when pages are painted and live, what they fetch for that, and how long frames
+//! take while γ moves over 14 and over 100 rows. It asserts nothing.
 #![allow(clippy::print_stdout, reason = "a benchmark reports on stdout")]
 
 #[path = "../tests/it/browser.rs"]
@@ -15,9 +13,10 @@ mod product;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use swe_ci_testing::measurements::lower_is_better;
 
 use crate::browser::{Browser, DESK};
-use crate::product::{Product, target};
+use crate::product::Product;
 
 /// The world of the tests, and a split with a hundred runs.
 fn world() -> String {
@@ -42,13 +41,12 @@ const PAGES: [(&str, &str); 8] = [
     ("about", "/about"),
 ];
 
-/// First contentful paint and the moment controls work, in ms; the kilobytes and
-/// the number of the requests for code; the elements of the page.
+/// First contentful paint and the moment controls work, in ms; the kilobytes of
+/// code.
 const LOAD: &str = "
     const paint = performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0;
     const code = performance.getEntriesByType('resource').filter(r => /\\.(js|wasm)$/.test(r.name));
-    return [paint, window.live, code.reduce((sum, r) => sum + r.encodedBodySize, 0) / 1000, code.length,
-            document.querySelectorAll('*').length]";
+    return [paint, window.live, code.reduce((sum, r) => sum + r.encodedBodySize, 0) / 1000]";
 
 /// Moves the slider once a frame, for 120 frames: median, 95th percentile and
 /// longest, in ms.
@@ -68,20 +66,16 @@ const SLIDE: &str = "
 
 #[tokio::main]
 async fn main() {
-    let dist = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist/site");
-    let release = ("release", dist);
-    let development = ("development", target().join("site"));
-    for (build, site) in [development, release] {
-        if site.is_dir() {
-            measure(build, &site).await;
-        }
+    let site = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist/site");
+    match site.is_dir() {
+        true => measure(&site).await,
+        false => println!("browser: left out, there is no dist/site; `make release` builds it"),
     }
 }
 
-async fn measure(build: &str, site: &Path) {
+async fn measure(site: &Path) {
     let product = Product::showing_site(&world(), site).await;
     let browser = Browser::open(DESK).await;
-    println!("{build} build: first paint and live in ms, code in kB and requests, elements");
     for (name, path) in PAGES {
         // The first visit makes the server rank; the second finds that done, and
         // no code in the browser's cache.
@@ -98,24 +92,29 @@ async fn measure(build: &str, site: &Path) {
         browser.hydrated().await;
         let painted = "return performance.getEntriesByName('first-contentful-paint').length > 0";
         browser.until("the page is painted", painted).await;
-        let measured = numbers(&browser.eval(LOAD).await);
-        println!("  {name}: {measured}");
+        let units = [("painted", "ms"), ("live", "ms"), ("code", "kB")];
+        report(name, &browser.eval(LOAD).await, units);
         let added = json!({ "identifier": added["identifier"] });
         browser
             .cdp("Page.removeScriptToEvaluateOnNewDocument", added)
             .await;
     }
-    println!("{build} build: frames while γ moves, median, p95 and longest in ms");
     for (name, path) in &PAGES[..2] {
         browser.go(&format!("{}{path}", product.url)).await;
         browser.hydrated().await;
-        println!("  {name}: {}", numbers(&browser.eval(SLIDE).await));
+        let units = [
+            ("frame, median", "ms"),
+            ("frame, p95", "ms"),
+            ("frame, longest", "ms"),
+        ];
+        report(name, &browser.eval(SLIDE).await, units);
     }
     browser.close().await;
 }
 
-fn numbers(values: &Value) -> String {
-    let values = values.as_array().into_iter().flatten();
-    let values = values.map(|value| format!("{:.1}", value.as_f64().unwrap_or_default()));
-    values.collect::<Vec<_>>().join("  ")
+fn report(page: &str, values: &Value, units: [(&str, &str); 3]) {
+    for (at, (what, unit)) in units.into_iter().enumerate() {
+        let value = values[at].as_f64().unwrap_or_default();
+        lower_is_better(&format!("browser: {page}, {what}"), value, unit);
+    }
 }

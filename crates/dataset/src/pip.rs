@@ -32,6 +32,7 @@ async fn run_python(
         command: command.map(|word| (*word).to_owned()).collect(),
         env: Vec::new(),
         reads_input: false,
+        wanted: None,
         working_dir: "/".into(),
         time_limit: Duration::from_mins(1),
         off: ExcludedTime::default(),

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use swe_ci_core::agent::Protocol;
 use swe_ci_engine::{Engine, testing};
 use swe_ci_gateway::testing::{MODEL, OpenGateway, Opening};
+use swe_ci_testing::measurements::{higher_is_better, lower_is_better};
 use swe_ci_testing::scripted::{Script, ScriptedLlm, Turn};
 
 const KEY: &str = "sk-bench";
@@ -183,9 +184,11 @@ async fn many_streams() -> anyhow::Result<()> {
         .collect::<Result<_, _>>()?;
     let (idle, _) = served.memory()?;
     let with = all_of(&agents, || request_body(500, Duration::ZERO, 0)).await?;
-    println!("{STEPS} streams at once, as fast as they go: {with}; without the gateway {without}");
+    higher_is_better("gateway: 200 streams", with, "pieces/s");
+    higher_is_better("gateway: 200 streams without it", without, "pieces/s");
     let (_, most) = served.memory()?;
-    println!("  memory {idle:.1} MiB idle, at most {most:.1} MiB meanwhile");
+    lower_is_better("gateway: memory when idle", idle, "MiB");
+    lower_is_better("gateway: memory at most, 200 streams", most, "MiB");
     for kib in [4, 100] {
         let served = GatewayProcess::start(&url, STEPS)?;
         let agents: Vec<Agent> = (0..STEPS)
@@ -199,58 +202,34 @@ async fn many_streams() -> anyhow::Result<()> {
             .await
         });
         tokio::time::sleep(Duration::from_secs(4)).await;
-        let (open, most) = served.memory()?;
+        let (open, _) = served.memory()?;
         streams.await??;
-        println!(
-            "{STEPS} streams open, requests of {kib} KiB: {:.1} MiB more than idle, {open:.1} MiB in all, at most {most:.1}",
-            open - idle
-        );
+        let what = format!("gateway: memory for 200 requests of {kib} KiB");
+        lower_is_better(&what, open - idle, "MiB");
     }
     Ok(())
 }
 
-/// The received stream.
-struct Received {
-    pieces: usize,
-    bytes: usize,
-    seconds: f64,
-}
-
-impl std::fmt::Display for Received {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let pieces = self.pieces as f64 / self.seconds;
-        let bytes = self.bytes as f64 / self.seconds / 1e6;
-        write!(f, "{pieces:.0} pieces/s, {bytes:.1} MB/s")
-    }
-}
-
-/// All agents ask at once and read to the end.
-async fn all_of(agents: &[Agent], body: impl Fn() -> Vec<u8>) -> anyhow::Result<Received> {
+/// All agents ask at once and read to the end; returns the pieces a second.
+async fn all_of(agents: &[Agent], body: impl Fn() -> Vec<u8>) -> anyhow::Result<f64> {
     let began = Instant::now();
     let asking = agents.iter().map(|agent| {
         let (agent, body) = (agent.clone(), body());
         tokio::spawn(async move {
             let mut answer = agent.ask(body).await?;
-            let (mut bytes, mut lines) = (0, 0);
+            let mut lines = 0;
             while let Some(piece) = answer.chunk().await? {
-                bytes += piece.len();
                 lines += piece.iter().filter(|byte| **byte == b'\n').count();
             }
-            anyhow::Ok((lines / 2, bytes))
+            anyhow::Ok(lines / 2)
         })
     });
     let asking: Vec<_> = asking.collect();
-    let (mut pieces, mut bytes) = (0, 0);
+    let mut pieces = 0;
     for asked in asking {
-        let (more, longer) = asked.await??;
-        (pieces, bytes) = (pieces + more, bytes + longer);
+        pieces += asked.await??;
     }
-    let seconds = began.elapsed().as_secs_f64();
-    Ok(Received {
-        pieces,
-        bytes,
-        seconds,
-    })
+    Ok(pieces as f64 / began.elapsed().as_secs_f64())
 }
 
 /// Builds an agent program's layer, the first time and the second.
@@ -268,10 +247,8 @@ async fn layers() -> anyhow::Result<()> {
         (volume, _) = testing::layer(&engine, "bench").await?;
         took.push(began.elapsed().as_secs_f64());
     }
-    println!(
-        "the layer of an empty agent program: {:.2} s the first time, {:.3} s the second",
-        took[0], took[1]
-    );
+    lower_is_better("gateway: an empty layer is built", took[0], "s");
+    lower_is_better("gateway: a built layer is found", took[1] * 1e3, "ms");
     let removed = Command::new("docker")
         .args(["volume", "rm", &volume])
         .output()?;
@@ -339,20 +316,16 @@ fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-/// Prints median and 99th percentile, without the gateway and with it.
+/// Reports median and 99th percentile, and how much of them the gateway adds.
 fn report(what: &str, mut found: [Vec<f64>; 2]) {
     let [direct, through] = found.each_mut().map(|times| {
         times.sort_by(f64::total_cmp);
         let at = |share: usize| times.get(times.len() * share / 100).copied();
         [at(50), at(99)].map(Option::unwrap_or_default)
     });
-    println!(
-        "{what}: median {:.3} ms, p99 {:.3} ms; without the gateway {:.3} and {:.3}; added {:.3} and {:.3}",
-        through[0],
-        through[1],
-        direct[0],
-        direct[1],
-        through[0] - direct[0],
-        through[1] - direct[1]
-    );
+    for (at, name) in ["median", "p99"].into_iter().enumerate() {
+        let (all, added) = (through[at], through[at] - direct[at]);
+        lower_is_better(&format!("gateway: {what}, {name}"), all, "ms");
+        lower_is_better(&format!("gateway: {what}, {name} added"), added, "ms");
+    }
 }

@@ -1,6 +1,7 @@
 //! The platform's overhead per iteration: replays a history with a harness that
 //! does next to nothing, three fresh containers an iteration. Prints wall time
-//! minus pytest's own, and where the rest goes; judges nothing.
+//! minus pytest's own, and where the rest goes. Beside it stands the floor: an
+//! empty container's life, and one in which pytest starts. Judges nothing.
 #![allow(clippy::print_stdout, reason = "a benchmark reports on stdout")]
 
 use std::collections::BTreeMap;
@@ -8,11 +9,18 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bollard::Docker;
+use bollard::models::{ContainerCreateBody, HostConfig};
+use bollard::query_parameters::{
+    CreateContainerOptions, RemoveContainerOptionsBuilder, WaitContainerOptions,
+};
+use futures::TryStreamExt;
 use swe_ci_core::run::RunConfig;
 use swe_ci_engine::Engine;
 use swe_ci_engine::testing::{self, TinyTask};
+use swe_ci_testing::measurements::{lower_is_better, median};
 use swe_ci_views::account::Visibility;
-use swe_ci_views::view::RunDetail;
+use swe_ci_views::view::{EvolutionView, RunDetail};
 use tokio_util::sync::CancellationToken;
 use tracing::span::{Attributes, Id};
 use tracing::{Level, Subscriber};
@@ -22,10 +30,11 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
 const ITERATIONS: usize = 20;
+/// Containers whose life is measured.
+const CONTAINERS: usize = 20;
 const TESTS: &str = "import pytest, tiny\n@pytest.mark.parametrize('i', range(30))\ndef test_it(i): assert i <= tiny.N\n";
-/// Spans of the steps. What has none of them above it goes on beside the steps.
-const STEPS: [&str; 3] = ["architect", "programmer", "test"];
-const BESIDE: &str = "meanwhile";
+/// The span of a step. What does not have it above it goes on beside the steps.
+const STEP: &str = "step";
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
@@ -47,31 +56,65 @@ async fn main() -> anyhow::Result<()> {
 
     let evolution = &run.evolution_list[0];
     let count = evolution.iterations.len() as f64;
-    let command: f64 = evolution.iterations.iter().map(|i| i.test_seconds).sum();
-    let artifacts = folder.path().join("data/artifacts/evolutions");
-    let pytest = pytest_seconds(&artifacts.join(&evolution.evolution_id))?;
-    println!(
-        "orchestration, {count} iterations of 3 fresh containers: {:.3} s an iteration",
-        wall / count
-    );
-    println!(
-        "  of which pytest itself {:.3} s, the test command with Python's start {:.3} s",
-        pytest / count,
-        command / count
-    );
-    println!(
-        "  overhead: wall minus pytest's own duration {:.3} s an iteration",
-        (wall - pytest) / count
-    );
-    println!(
-        "  processor time: this process {:.3} s, the whole machine {:.3} s an iteration",
-        own / count,
-        machine / count
-    );
+    let pytest = pytest_seconds(&engine, evolution).await?;
+    let report = |what: &str, seconds: f64| {
+        let name = format!("overhead: an iteration, {what}");
+        lower_is_better(&name, seconds / count, "s");
+    };
+    report("pytest alone", pytest);
+    report("wall time beside pytest", wall - pytest);
+    report("processor time of the machine", machine);
+    report("processor time of this process", own);
     println!(
         "  milliseconds an iteration (calls an iteration); a line includes those that it calls"
     );
     spans.print(count);
+    let image = engine.task(&evolution.task_id).await?.image_digest;
+    let start_pytest = ["python", "-m", "pytest", "--version"];
+    live("an empty container", &image, &["true"]).await?;
+    live("a container that starts pytest", &image, &start_pytest).await
+}
+
+/// Reports how long the engine needs for the life of a container, step by step.
+async fn live(what: &str, image: &str, command: &[&str]) -> anyhow::Result<()> {
+    let api = Docker::connect_with_defaults()?;
+    let body = ContainerCreateBody {
+        image: Some(image.to_owned()),
+        cmd: Some(command.iter().map(|&word| word.to_owned()).collect()),
+        network_disabled: Some(true),
+        host_config: Some(HostConfig {
+            network_mode: Some("none".into()),
+            ..HostConfig::default()
+        }),
+        ..ContainerCreateBody::default()
+    };
+    let forced = RemoveContainerOptionsBuilder::default().force(true).build();
+    let machine = processor_seconds("/proc/stat");
+    let mut times: [Vec<f64>; 4] = Default::default();
+    for _ in 0..CONTAINERS {
+        let mut began = Instant::now();
+        let mut ended = |step: usize| {
+            times[step].push(began.elapsed().as_secs_f64());
+            began = Instant::now();
+        };
+        let options = None::<CreateContainerOptions>;
+        let id = api.create_container(options, body.clone()).await?.id;
+        ended(0);
+        api.start_container(&id, None).await?;
+        ended(1);
+        let exits = api.wait_container(&id, None::<WaitContainerOptions>);
+        exits.try_collect::<Vec<_>>().await?;
+        ended(2);
+        api.remove_container(&id, Some(forced.clone())).await?;
+        ended(3);
+    }
+    let machine = processor_seconds("/proc/stat") - machine;
+    let [create, start, wait, remove] = times.map(|times| median(times) * 1e3);
+    println!("  create {create:.0} ms, start {start:.0}, wait {wait:.0}, remove {remove:.0}");
+    let wall = (create + start + wait + remove) / 1e3;
+    let processor = machine / CONTAINERS as f64;
+    lower_is_better(&format!("overhead: {what}, wall time"), wall, "s");
+    lower_is_better(&format!("overhead: {what}, processor time"), processor, "s");
     Ok(())
 }
 
@@ -129,14 +172,13 @@ async fn run_to_its_end(engine: &Engine) -> anyhow::Result<RunDetail> {
 }
 
 /// The sum of the durations in an evolution's reports.
-fn pytest_seconds(evolution: &Path) -> anyhow::Result<f64> {
+async fn pytest_seconds(engine: &Engine, evolution: &EvolutionView) -> anyhow::Result<f64> {
     let mut total = 0.0;
-    for iteration in std::fs::read_dir(evolution)? {
-        let report = iteration?.path().join("test-1-report.json.zst");
-        let bytes = zstd::decode_all(std::fs::File::open(report)?)?;
-        total += serde_json::from_slice::<serde_json::Value>(&bytes)?["duration"]
-            .as_f64()
-            .unwrap_or_default();
+    for iteration in &evolution.iterations {
+        let report = engine.report(&evolution.evolution_id, iteration.iteration);
+        let pieces: Vec<_> = report.await?.try_collect().await?;
+        let report: serde_json::Value = serde_json::from_slice(&pieces.concat())?;
+        total += report["duration"].as_f64().unwrap_or_default();
     }
     Ok(total)
 }
@@ -159,12 +201,12 @@ fn processor_seconds(file: &str) -> f64 {
     chosen.sum::<f64>() / 100.0
 }
 
-/// Adds up how long spans lasted, by their step and name.
+/// Adds up how long spans lasted, in the steps and beside them.
 #[derive(Debug, Clone, Default)]
 struct SpanTimes(Arc<Mutex<Times>>);
 
-/// How many and how long, by the step's number and the name.
-type Times = BTreeMap<(usize, &'static str), (u32, Duration)>;
+/// How many and how long, by whether it was beside the steps and the name.
+type Times = BTreeMap<(bool, &'static str), (u32, Duration)>;
 
 struct Began(Instant);
 
@@ -182,11 +224,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanTimes {
         let Some(lasted) = span.extensions().get::<Began>().map(|at| at.0.elapsed()) else {
             return;
         };
-        let is = |name: &str| STEPS.iter().position(|step| *step == name);
-        let step = span.scope().find_map(|above| is(above.name()));
+        let beside = !span.scope().any(|above| above.name() == STEP);
         let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let time = times.entry((step.unwrap_or(STEPS.len()), span.name()));
-        let (count, total) = time.or_default();
+        let (count, total) = times.entry((beside, span.name())).or_default();
         *count += 1;
         *total += lasted;
     }
@@ -195,14 +235,11 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanTimes {
 impl SpanTimes {
     fn print(&self, iterations: f64) {
         let times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for ((step, name), (count, total)) in &*times {
-            let step = STEPS.get(*step).copied().unwrap_or(BESIDE);
-            let (milliseconds, calls) = (total.as_secs_f64() * 1e3, f64::from(*count));
-            println!(
-                "  {step:>12}  {name:26} {:8.1} ({:.1})",
-                milliseconds / iterations,
-                calls / iterations
-            );
+        for ((beside, name), (count, total)) in &*times {
+            let place = if *beside { "beside" } else { "in steps" };
+            let milliseconds = total.as_secs_f64() * 1e3 / iterations;
+            let calls = f64::from(*count) / iterations;
+            println!("  {place:>9}  {name:26} {milliseconds:8.1} ({calls:.1})");
         }
     }
 }

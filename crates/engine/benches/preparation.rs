@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use swe_ci_engine::testing::{self, TinyTask};
 use swe_ci_engine::{Engine, ImportOptions};
+use swe_ci_testing::measurements::{higher_is_better, lower_is_better};
 
 const TASKS: usize = 8;
 /// Tasks with an image of their own, a layer above a shared one.
@@ -37,8 +38,7 @@ async fn main() -> anyhow::Result<()> {
         .collect();
     let dataset = folder.path().join("dataset");
     testing::write_dataset(&dataset, "bench", &image, &tasks)?;
-    let mut alone = 0.0;
-    for parallel in [Some(1), None] {
+    for (what, parallel) in [("one task at a time", Some(1)), ("as many as fit", None)] {
         let options = ImportOptions {
             parallel,
             again: true,
@@ -48,18 +48,8 @@ async fn main() -> anyhow::Result<()> {
         engine
             .import(dataset.as_path(), "bench", &options, &|_| {})
             .await?;
-        let seconds = began.elapsed().as_secs_f64();
-        let a_minute = TASKS as f64 / seconds * 60.0;
-        match parallel {
-            Some(_) => {
-                alone = seconds;
-                println!("preparation, one task at a time: {a_minute:.1} tasks a minute");
-            }
-            None => println!(
-                "preparation, as many as fit: {a_minute:.1} tasks a minute, {:.2} times as many",
-                alone / seconds
-            ),
-        }
+        let a_minute = TASKS as f64 / began.elapsed().as_secs_f64() * 60.0;
+        higher_is_better(&format!("preparation: {what}"), a_minute, "tasks/min");
     }
     let mut images = Vec::new();
     for name in &names[..OWN_IMAGES] {
@@ -73,13 +63,9 @@ async fn main() -> anyhow::Result<()> {
         .import(dataset.as_path(), "bench", &options, &|_| {})
         .await?;
     if let Some(found) = engine.disk_use().await?.images {
-        println!(
-            "images of {} tasks: {} MiB, {} MiB if they shared no layer, {:.2} times as much",
-            TASKS,
-            found.bytes >> 20,
-            found.apart_bytes >> 20,
-            found.apart_bytes as f64 / found.bytes as f64
-        );
+        let share = found.bytes as f64 / found.apart_bytes as f64;
+        let what = "preparation: images, of their size without shared layers";
+        lower_is_better(what, share * 100.0, "%");
     }
     for image in images {
         std::process::Command::new("docker")

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use sqlx::Connection;
 use swe_ci_core::step::Role;
 use swe_ci_engine::{Config, Engine};
+use swe_ci_testing::measurements::lower_is_better;
 use swe_ci_views::conversation::Window;
 
 const BYTES: usize = 50_000_000;
@@ -50,9 +51,9 @@ async fn main() -> anyhow::Result<()> {
         };
         let began = Instant::now();
         let page = engine.messages("e", 1, Role::Programmer, None, window);
-        let total = page.await?.total;
+        page.await?;
         let took = began.elapsed().as_secs_f64() * 1e3;
-        println!("{what:<16}{took:>8.1} ms, {total} messages");
+        lower_is_better(&format!("recording: {what}"), took, "ms");
     }
     Ok(())
 }

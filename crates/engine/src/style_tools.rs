@@ -10,8 +10,9 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_core::run::Limits;
 use swe_ci_measure::{self as measure, Mode, Radon, Source, VersionFigure};
 use swe_ci_runner::harness::Recipe;
-use swe_ci_sandbox::CODE_FOLDER;
-use swe_ci_sandbox::{ContainerSpec, Exec, Exit, Purpose, Sandbox, SandboxError};
+use swe_ci_sandbox::{
+    CODE_FOLDER, ContainerSpec, Exec, Exit, Purpose, Sandbox, SandboxError, WantedFiles,
+};
 use swe_ci_views::style::{CodeStyle, FileStyle};
 
 /// Version of the measuring method; rises when tools or their use change, so
@@ -130,6 +131,7 @@ impl StyleMeter {
             command: measure::command(mode, FOLDER),
             env: Vec::new(),
             reads_input: false,
+            wanted: Some(WantedFiles::file(RESULT, measure::MAX_FOUND)),
             working_dir: "/".into(),
             time_limit: Duration::from_secs(self.limits.test_seconds.into()),
             off: ExcludedTime::default(),

@@ -151,6 +151,7 @@ impl Bootstrap {
             command: ["python", "-c", READ_BOOTSTRAP].map(str::to_owned).into(),
             env: vec!["PYTHONPATH=".into()],
             reads_input: true,
+            wanted: None,
             working_dir: "/".into(),
             time_limit: Duration::from_secs(limits.test_seconds.into()),
             off: ExcludedTime::default(),

@@ -1,7 +1,6 @@
 //! The benefit of measuring each content once: radon on a version of a real
-//! project, and on another with one changed file. Prints results without
+//! project, and on another with one changed file. Reports results without
 //! judging.
-#![allow(clippy::print_stdout, reason = "a benchmark reports on stdout")]
 
 #[path = "../tests/it/tools.rs"]
 #[allow(dead_code, reason = "the tests use the rest of it")]
@@ -11,6 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use swe_ci_measure::{Mode, Radon, Source, file_digest, read_radon, request};
+use swe_ci_testing::measurements::lower_is_better;
 use tools::{Workspace, release, run, site};
 
 /// Four radon commands that together give what our driver gives in one pass.
@@ -28,31 +28,18 @@ fn main() {
     tools::layer(); // installed before the clock runs
 
     let mut radon = Radon::default();
-    let (mut measured, mut incremental) = (0, Duration::ZERO);
-    for source in versions {
-        let (files, took) = learn(&mut radon, source);
-        println!(
-            "incremental: {files} of {} files in {:.2} s",
-            source.len(),
-            took.as_secs_f64()
-        );
-        (measured, incremental) = (measured + files, incremental + took);
+    let incremental = versions.map(|source| learn(&mut radon, source));
+    for (what, took) in [
+        ("each content once", incremental),
+        ("by radon's command lines", versions.map(run_command_lines)),
+    ] {
+        let seconds = took.iter().sum::<Duration>().as_secs_f64();
+        lower_is_better(&format!("style: two versions, {what}"), seconds, "s");
     }
-    let serial: Duration = versions.map(run_command_lines).iter().sum();
-    let files = first.len() + second.len();
-    println!(
-        "radon command lines: {files} files in {:.2} s",
-        serial.as_secs_f64()
-    );
-    println!(
-        "incremental takes {:.2} of that, for {:.2} of the files",
-        incremental.as_secs_f64() / serial.as_secs_f64(),
-        f64::from(u32::try_from(measured).unwrap()) / f64::from(u32::try_from(files).unwrap()),
-    );
 }
 
-/// Measures the unknown contents; returns how many they were.
-fn learn(radon: &mut Radon, source: &Source) -> (usize, Duration) {
+/// Measures the contents that are unknown yet.
+fn learn(radon: &mut Radon, source: &Source) -> Duration {
     let started_at = Instant::now();
     let named = source.values().map(|bytes| (file_digest(bytes), bytes));
     let new = named.filter(|(digest, _)| !radon.knows(digest));
@@ -65,7 +52,7 @@ fn learn(radon: &mut Radon, source: &Source) -> (usize, Duration) {
         &request(Mode::Radon, &workspace.root(), &contents),
     );
     radon.extend(read_radon(&found.unwrap(), &contents).unwrap());
-    (contents.len(), started_at.elapsed())
+    started_at.elapsed()
 }
 
 fn run_command_lines(source: &Source) -> Duration {

@@ -14,8 +14,8 @@ use swe_ci_base::code::{CodeTree, Entry};
 use tokio::io::AsyncWrite;
 
 use super::{
-    ContainerSpec, Exec, Exit, OnOutput, Output, RunningCommand, Sandbox, SandboxContainer,
-    SandboxError, Seen,
+    CommandEnd, ContainerSpec, Exec, Exit, OnOutput, Output, RunningCommand, Sandbox,
+    SandboxContainer, SandboxError, Seen, WantedFiles,
 };
 
 /// Where a fake command finds its standard input among the files.
@@ -154,9 +154,9 @@ impl SandboxContainer for FakeContainer {
     async fn start(&self, _exec: &Exec) -> Result<RunningCommand, SandboxError> {
         let input = FakeInput(self.state.clone());
         Ok(RunningCommand {
-            id: String::new(),
             input: Box::pin(input),
             output: Box::pin(futures::stream::empty()),
+            end: CommandEnd::Marked(Arc::default()),
         })
     }
 
@@ -175,20 +175,21 @@ impl SandboxContainer for FakeContainer {
         Ok(exit)
     }
 
-    async fn get(&self, folder: &str, _max_bytes: u64) -> Result<Option<CodeTree>, SandboxError> {
-        let prefix = format!("{folder}/");
+    async fn get(&self, wanted: &WantedFiles) -> Result<Option<CodeTree>, SandboxError> {
+        let folder = match wanted.is_folder {
+            true => wanted.path.as_str(),
+            false => wanted.path.rsplit_once('/').unwrap_or_default().0,
+        };
         let mut tree = CodeTree::default();
         for (path, bytes) in &self.state().files {
-            if let Some(path) = path.strip_prefix(&prefix) {
-                tree.insert_file(path, bytes.clone());
+            let below = path.strip_prefix(folder);
+            let below = below.and_then(|path| path.strip_prefix('/'));
+            if let Some(below) = below.filter(|_| wanted.is_folder || *path == wanted.path) {
+                tree.insert_file(below, bytes.clone());
             }
         }
         let found = tree.paths().next().is_some();
         Ok(found.then_some(tree))
-    }
-
-    async fn read(&self, path: &str, _max_bytes: u64) -> Result<Option<Vec<u8>>, SandboxError> {
-        Ok(self.state().files.get(path).cloned())
     }
 
     async fn seen(&self) -> Option<Seen> {

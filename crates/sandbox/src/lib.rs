@@ -15,6 +15,7 @@ use std::fmt::Debug;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -141,10 +142,42 @@ pub struct Exec {
     /// Whether its standard input stays open for [`RunningCommand::write`];
     /// otherwise it is empty.
     pub reads_input: bool,
+    /// What is asked for behind [`SandboxContainer::exec_with`]: then it comes
+    /// with the output, which costs the engine less.
+    pub wanted: Option<WantedFiles>,
     pub working_dir: String,
     pub time_limit: Duration,
     /// Time that does not count against the limit.
     pub off: ExcludedTime,
+}
+
+/// The files below a folder, or one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedFiles {
+    /// Absolute.
+    pub path: String,
+    pub is_folder: bool,
+    /// Of all contents and of the names in a folder.
+    pub max_bytes: u64,
+}
+
+impl WantedFiles {
+    /// The files below a folder.
+    pub fn folder(path: &str, max_bytes: u64) -> Self {
+        Self {
+            path: path.to_owned(),
+            is_folder: true,
+            max_bytes,
+        }
+    }
+
+    /// One file.
+    pub fn file(path: &str, max_bytes: u64) -> Self {
+        Self {
+            is_folder: false,
+            ..Self::folder(path, max_bytes)
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,9 +192,18 @@ pub enum Exit {
 /// A command that has started: it waits for input, and its two outputs are
 /// apart.
 pub struct RunningCommand {
-    pub(crate) id: String,
     pub(crate) input: Pin<Box<dyn AsyncWrite + Send>>,
     pub(crate) output: RawOutput,
+    pub(crate) end: CommandEnd,
+}
+
+/// How a command's exit code is learned.
+#[derive(Debug)]
+pub(crate) enum CommandEnd {
+    /// From the engine, by the id of the exec.
+    Exec(String),
+    /// It is set when the output ends.
+    Marked(Arc<OnceLock<i64>>),
 }
 
 /// The output of a command as it comes from the engine.
@@ -191,7 +233,7 @@ impl RunningCommand {
 
 impl Debug for RunningCommand {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "RunningCommand({:.12})", self.id)
+        write!(f, "RunningCommand({:?})", self.end)
     }
 }
 
@@ -277,13 +319,17 @@ pub trait SandboxContainer: Debug + Send + Sync {
         self.exec(exec, on_line).await
     }
 
-    /// The files below an absolute folder; [`SandboxError::TooBig`] when their
-    /// contents and names exceed `max_bytes`. `None` when there is no such
-    /// folder. Memory holds the code alone, never its archive.
-    async fn get(&self, folder: &str, max_bytes: u64) -> Result<Option<CodeTree>, SandboxError>;
+    /// Files of the container; a single one by its name. [`SandboxError::TooBig`]
+    /// when they exceed their limit, `None` when there is no such path. Memory
+    /// holds the code alone, never its archive.
+    async fn get(&self, wanted: &WantedFiles) -> Result<Option<CodeTree>, SandboxError>;
 
     /// One file by its absolute path; `None` when there is no such file.
-    async fn read(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, SandboxError>;
+    async fn read(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, SandboxError> {
+        let tree = self.get(&WantedFiles::file(path, max_bytes)).await?;
+        let name = path.rsplit('/').next().unwrap_or(path);
+        Ok(tree.and_then(|tree| tree.file(name).map(<[u8]>::to_vec)))
+    }
 
     /// The engine's view of it; `None` when the engine no longer has the
     /// container and never reported on it.

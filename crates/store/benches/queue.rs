@@ -19,6 +19,7 @@ use swe_ci_core::run::RunConfig;
 use swe_ci_core::step::{Ending, Role, StepOutcome};
 use swe_ci_store::testing::PostgresDatabase;
 use swe_ci_store::{Claim, IterationRow, NewRun, StepRow, StepToRecord, Store, testing};
+use swe_ci_testing::measurements::{higher_is_better, lower_is_better};
 use swe_ci_views::account::{Actor, Standing};
 
 const PROCESSES: usize = 10;
@@ -57,10 +58,12 @@ async fn measure(url: &str, admin: &AnyPool, name: &str) -> anyhow::Result<()> {
     join_all(slots(&stores).map(|(store, slot)| work(store, slot, Arc::clone(&worked)))).await;
     let took = began.elapsed();
     let per_second = worked.ended() as f64 / took.as_secs_f64();
-    println!(
-        "queue: {per_second:.0} evolutions a second are claimed, recorded and ended; a claim waits {:.1} ms on average",
-        worked.wait_ms()
+    higher_is_better(
+        "queue: claimed, recorded and ended",
+        per_second,
+        "evolutions/s",
     );
+    lower_is_better("queue: a claim waits", worked.wait_ms(), "ms");
 
     // Every slot holds an evolution, as in the middle of a run.
     let claims =
@@ -77,11 +80,7 @@ async fn measure(url: &str, admin: &AnyPool, name: &str) -> anyhow::Result<()> {
         store.heartbeat(&evolution, &slot, LEASE_MS).await.is_ok()
             && store.steering(&run).await.is_ok()
     });
-    report(
-        "heartbeats with a look at the run's steering",
-        beats.await,
-        SLOTS as f64 / 2.0,
-    );
+    report("heartbeats", beats.await, SLOTS as f64 / 2.0);
 
     // Nothing may be claimed: what idle slots ask.
     sqlx::query("UPDATE runs SET paused_at = 1")
@@ -90,11 +89,7 @@ async fn measure(url: &str, admin: &AnyPool, name: &str) -> anyhow::Result<()> {
     let looks = rate(&stores, &held, async |store, slot, _| {
         store.claim(&slot, LEASE_MS).await.is_ok()
     });
-    report(
-        "looks at a queue in which every run is paused",
-        looks.await,
-        SLOTS as f64 * 2.0,
-    );
+    report("looks at paused runs", looks.await, SLOTS as f64 * 2.0);
     sqlx::query("DELETE FROM run_events")
         .execute(&AnyPool::connect(url).await?)
         .await?;
@@ -114,10 +109,8 @@ async fn measure(url: &str, admin: &AnyPool, name: &str) -> anyhow::Result<()> {
         )))
         .fetch_one(&AnyPool::connect(url).await?)
         .await?;
-        println!(
-            "queue: {table} takes {:.1} MiB",
-            size as f64 / f64::from(1 << 20)
-        );
+        let size = size as f64 / f64::from(1 << 20);
+        lower_is_better(&format!("queue: the table {table}"), size, "MiB");
     }
     Ok(())
 }
@@ -145,11 +138,8 @@ async fn submit(store: &Store) -> anyhow::Result<()> {
         };
         store.insert_run(&run, &Actor::Operator).await?;
     }
-    let queued = RUNS * TASKS * SAMPLES;
-    println!(
-        "queue: {queued} evolutions submitted in {:.1} s",
-        began.elapsed().as_secs_f64()
-    );
+    let rate = f64::from(RUNS * TASKS * SAMPLES) / began.elapsed().as_secs_f64();
+    higher_is_better("queue: submitted", rate, "evolutions/s");
     Ok(())
 }
 
@@ -217,7 +207,8 @@ async fn rate(
 }
 
 fn report(what: &str, rate: f64, needed: f64) {
-    println!("queue: {rate:.0} {what} a second; {SLOTS} slots ask for {needed:.0}");
+    higher_is_better(&format!("queue: {what}"), rate, "/s");
+    println!("  {SLOTS} slots ask for {needed:.0}");
 }
 
 /// Workers write batches while a server reads; whoever follows a run in a browser
@@ -240,16 +231,12 @@ async fn events(stores: &[Store], held: &[(String, String)]) -> anyhow::Result<(
         written
     }));
     let written: usize = writing.await.into_iter().sum();
-    println!(
-        "queue: {:.0} events a second are written",
-        written as f64 / SPELL.as_secs_f64()
-    );
+    let rate = written as f64 / SPELL.as_secs_f64();
+    higher_is_better("queue: events are written", rate, "/s");
     let began = Instant::now();
-    let read = stores[0].events_since(0, "").await?.len();
-    println!(
-        "queue: a look of a server reads {read} events in {:.0} ms",
-        began.elapsed().as_secs_f64() * 1000.0
-    );
+    stores[0].events_since(0, "").await?;
+    let millis = began.elapsed().as_secs_f64() * 1e3;
+    lower_is_better("queue: a server reads the new events", millis, "ms");
     Ok(())
 }
 

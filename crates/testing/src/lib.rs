@@ -1,6 +1,8 @@
-//! Test doubles: a scripted LLM with all four protocols, and a dataset hub.
+//! Test doubles: a scripted LLM with all four protocols, and a dataset hub. And
+//! how benchmarks report.
 
 pub mod hub;
+pub mod measurements;
 pub mod scripted;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

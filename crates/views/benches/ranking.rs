@@ -1,7 +1,6 @@
 //! Measures the time of a new ranking when the γ slider moves: 20 and 1,000
 //! models × 100 tasks × 20 iterations, all with their code style, 2,000 resamples
-//! of 68 repositories. Prints medians; has no thresholds.
-#![allow(clippy::print_stdout, reason = "a benchmark reports on stdout")]
+//! of 68 repositories. Reports medians; has no thresholds.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -9,6 +8,7 @@ use std::time::Instant;
 
 use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict};
+use swe_ci_testing::measurements::{lower_is_better, median};
 use swe_ci_views::leaderboard::{
     Effort, Entry, Origin, Ranking, Sample, ScoredTask, UncertaintyModel,
 };
@@ -21,29 +21,32 @@ fn main() {
 }
 
 fn measure(models: u32, times: u32) {
-    println!("{models} models × 100 tasks × 20 iterations");
     let origin = |task| testing::origin(format!("task-{task}"), format!("repo-{}", task % 68));
     let origins: Vec<Arc<Origin>> = (0..100).map(origin).collect();
     let entries = (0..models).map(|model| entry(model, &origins));
     let data = Arc::new(testing::leaderboard(entries.collect()));
-    time("rows without uncertainty", times, |gamma| {
+    let time = |name: &str, run: &mut dyn FnMut(Gamma)| {
+        let millis = median(millis(times, run));
+        lower_is_better(&format!("ranking: {models} models, {name}"), millis, "ms");
+    };
+    time("rows without uncertainty", &mut |gamma| {
         black_box(data.rank(gamma, Convention::Paper));
     });
-    time("drawing 2,000 resamples", times, |_| {
+    time("drawing 2,000 resamples", &mut |_| {
         black_box(UncertaintyModel::new(black_box(&data)));
     });
-    time("ranks and ties", times, |gamma| {
+    time("ranks and ties", &mut |gamma| {
         black_box(Ranking::new(data.clone(), gamma, Convention::Paper));
     });
-    time("the same with intervals of 20 rows", times, |gamma| {
+    time("the same with intervals of 20 rows", &mut |gamma| {
         let ranking = Ranking::new(data.clone(), gamma, Convention::Paper);
         black_box(ranking.with_intervals(0..20));
     });
 }
 
-/// Runs a function for many γ and prints the time it took.
-fn time(name: &str, times: u32, mut run: impl FnMut(Gamma)) {
-    let mut millis: Vec<f64> = (0..times)
+/// Runs a function for many γ.
+fn millis(times: u32, run: &mut dyn FnMut(Gamma)) -> Vec<f64> {
+    (0..times)
         .map(|i| {
             let gamma = 0.5 + 1.5 * f64::from(i) / f64::from(times);
             let gamma = black_box(Gamma::new(gamma).expect("within range"));
@@ -51,13 +54,7 @@ fn time(name: &str, times: u32, mut run: impl FnMut(Gamma)) {
             run(gamma);
             start.elapsed().as_secs_f64() * 1e3
         })
-        .collect();
-    millis.sort_by(f64::total_cmp);
-    println!(
-        "  {name}: median {:.3} ms, worst {:.3} ms",
-        millis[millis.len() / 2],
-        millis[millis.len() - 1]
-    );
+        .collect()
 }
 
 /// Better than the oracle, equal, or worse, in turn.

@@ -13,7 +13,7 @@ use swe_ci_core::requirement::Mode;
 use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_gateway::{self, GatewaySession, Ledger, Recording, SessionConfig, StopReason};
-use swe_ci_sandbox::{Exec, Exit, SandboxContainer};
+use swe_ci_sandbox::{Exec, Exit, WantedFiles};
 use swe_ci_store::{Claim, RunToExecute};
 
 use super::container_pool::StepContainer;
@@ -104,6 +104,8 @@ pub(super) struct Work<'a> {
     pub container: &'a StepContainer,
     /// The files in the container, by folder.
     pub parts: &'a [(&'a str, &'a CodeTree)],
+    /// The files that count in the end.
+    pub wanted: &'a WantedFiles,
     /// Recorded answers, when the run is configured to replay them.
     pub recording: Option<Arc<Recording>>,
 }
@@ -194,10 +196,7 @@ impl<'a> Agents<'a> {
     /// mistakes count as its own.
     pub async fn work(&mut self, work: Work<'_>, log: &mut Log<'_>) -> Result<(), Failure> {
         match &work.play {
-            Play::Job(job) => {
-                let sandbox = work.container.sandbox.as_ref();
-                self.run_job(sandbox, work.parts, job, log).await
-            }
+            Play::Job(job) => self.run_job(&work, job, log).await,
             Play::Model => self.ask_model(&work, log).await,
         }
     }
@@ -208,7 +207,6 @@ impl<'a> Agents<'a> {
         let Some(session) = &this.session else {
             return Ok(());
         };
-        let sandbox = work.container.sandbox.as_ref();
         let working = async {
             match this.harness(work.role) {
                 Some(Harness::Program(installed)) => {
@@ -220,9 +218,9 @@ impl<'a> Agents<'a> {
                         allow_hosted_tools: this.allow_hosted_tools,
                     };
                     let job = installed.program.job(&installed.version, &values)?;
-                    this.run_job(sandbox, work.parts, &job, log).await
+                    this.run_job(work, &job, log).await
                 }
-                _ => this.run_builtin(session, sandbox, work, log).await,
+                _ => this.run_builtin(session, work, log).await,
             }
         };
         // A stopped session ends the attempt at once.
@@ -265,10 +263,10 @@ impl<'a> Agents<'a> {
     async fn run_builtin(
         &self,
         session: &GatewaySession,
-        sandbox: &dyn SandboxContainer,
         work: &Work<'_>,
         log: &mut Log<'_>,
     ) -> Result<(), Failure> {
+        let sandbox = work.container.sandbox.as_ref();
         sandbox.put(work.parts).await?;
         let task = builtin::Task {
             sandbox,
@@ -285,20 +283,16 @@ impl<'a> Agents<'a> {
         }
     }
 
-    async fn run_job(
-        &self,
-        sandbox: &dyn SandboxContainer,
-        parts: &[(&str, &CodeTree)],
-        job: &Job,
-        log: &mut Log<'_>,
-    ) -> Result<(), Failure> {
+    async fn run_job(&self, work: &Work<'_>, job: &Job, log: &mut Log<'_>) -> Result<(), Failure> {
+        let sandbox = work.container.sandbox.as_ref();
         let own = (HARNESS_FOLDER, &job.files);
-        let parts: Vec<(&str, &CodeTree)> = parts.iter().copied().chain([own]).collect();
+        let parts: Vec<(&str, &CodeTree)> = work.parts.iter().copied().chain([own]).collect();
         let session = self.session.as_ref();
         let exec = Exec {
             command: job.command.clone(),
             env: job.env.clone(),
             reads_input: false,
+            wanted: Some(work.wanted.clone()),
             working_dir: APP.into(),
             time_limit: self.agent_time(),
             off: session.map(GatewaySession::off_clock).unwrap_or_default(),

@@ -17,11 +17,11 @@ use swe_ci_core::test_gap;
 use swe_ci_dataset::base_report_of;
 use swe_ci_gateway::{Exchange, Recording};
 use swe_ci_grading::{Grading, TESTS};
-use swe_ci_sandbox::CODE_FOLDER;
-use swe_ci_sandbox::SandboxError;
+use swe_ci_sandbox::{CODE_FOLDER, SandboxError, WantedFiles};
 use swe_ci_store::IterationRow;
-use swe_ci_views::container::{Container, ContainerLimits};
+use swe_ci_views::container::ContainerLimits;
 use swe_ci_views::conversation::RecordingFormat;
+use tracing::Instrument;
 
 use super::Evolution;
 use super::agents::Work;
@@ -126,18 +126,18 @@ impl Evolution<'_> {
         let code = self.code_of(at.code_of).await?;
         let gap = self.gap_files(at.code_of).await?;
         let parts = [(CODE_FOLDER, code.as_ref()), (GAP_FOLDER, &gap)];
-        let container = self.work(at, play, &parts, log).await?;
-        let path = format!("{APP}/{DOCUMENT}");
-        let document = match container.sandbox.read(&path, MAX_BYTES as u64).await {
+        let wanted = WantedFiles::file(&format!("{APP}/{DOCUMENT}"), MAX_BYTES as u64);
+        let left = match self.work(at, play, &parts, &wanted, log).await? {
             Err(SandboxError::TooBig { .. }) => {
                 let why = format!("{DOCUMENT} has more than {MAX_BYTES} bytes");
                 return Err(Failure::malformed(why));
             }
-            read => read?,
+            left => left?,
         };
+        let document = left.as_ref().and_then(|left| left.file(DOCUMENT));
         let document = document
             .ok_or_else(|| Failure::malformed(format!("the architect left no {DOCUMENT}")))?;
-        let text = String::from_utf8(document)
+        let text = str::from_utf8(document)
             .map_err(|_| Failure::malformed(format!("{DOCUMENT} is not UTF-8")))?;
         let is_own_name = |name: &str| is_named_outside_tests(&code, name);
         let rules = match self.config.mode {
@@ -146,7 +146,7 @@ impl Evolution<'_> {
                 is_own_name: &is_own_name,
             },
         };
-        let document = Document::parse(&text, rules).map_err(Failure::malformed)?;
+        let document = Document::parse(text, rules).map_err(Failure::malformed)?;
         let (key, document) = (self.key(at, DOCUMENT), document.to_xml().into_bytes());
         let key = self.evolver.artifacts.put(&key, document).await?;
         Ok(Attempt::of(StepOutcome::Done, "").with_product(key))
@@ -164,11 +164,11 @@ impl Evolution<'_> {
             Mode::Rdd => Arc::new(without_tests(&code)),
         };
         let parts = [(CODE_FOLDER, visible.as_ref()), (APP, &requirements)];
-        let container = self.work(at, play, &parts, log).await?;
         // Code that was large before may stay so.
         let limit = u64::from(self.config.limits.code_mb) << 20;
         let limit = limit.max(code.weight());
-        let changed = container.sandbox.get(CODE_FOLDER, limit).await?;
+        let wanted = WantedFiles::folder(CODE_FOLDER, limit);
+        let changed = self.work(at, play, &parts, &wanted, log).await??;
         let changed = changed.ok_or_else(|| {
             let why = "the programmer removed the code folder";
             Failure::Ended(StepOutcome::AgentFailed, why.into())
@@ -194,15 +194,16 @@ impl Evolution<'_> {
         Ok(blocking(move || harness.play(at.role, at.iteration)).await?)
     }
 
-    /// Runs an agent in a fresh container, and returns the container for its
-    /// results.
+    /// Runs an agent in a fresh container, and returns what it left of the wanted
+    /// files.
     async fn work(
         &mut self,
         at: Cursor,
         play: Play,
         parts: &[(&str, &CodeTree)],
+        wanted: &WantedFiles,
         log: &mut Log<'_>,
-    ) -> Result<StepContainer, Failure> {
+    ) -> Result<Result<Option<CodeTree>, SandboxError>, Failure> {
         let recording = self.recording(at).await?;
         let container = self.open_container(at).await?;
         if let (Role::Programmer, Some(tests)) = (at.role, &self.hidden_tests) {
@@ -213,18 +214,23 @@ impl Evolution<'_> {
             play,
             container: &container,
             parts,
+            wanted,
             recording,
         };
         let worked = Box::pin(self.agents.work(work, log)).await;
         self.agents.close_session(&self.key(at, TRAJECTORY)).await;
-        self.note_container(&container, at.role).await;
+        let left = match worked {
+            Ok(()) => Ok(container.sandbox.get(wanted).await),
+            Err(failure) => Err(failure),
+        };
+        self.note_container(container, at.role);
         match self.agents.model_usage.trouble.take() {
             // An agent that lost its model has not shown what it can do,
             // whatever it did with that.
-            Some(why) if !matches!(worked, Err(Failure::Ended(StepOutcome::BudgetSpent, _))) => {
+            Some(why) if !matches!(left, Err(Failure::Ended(StepOutcome::BudgetSpent, _))) => {
                 Err(Failure::Ended(StepOutcome::ProviderFailed, why))
             }
-            _ => worked.map(|()| container),
+            _ => left,
         }
     }
 
@@ -239,20 +245,14 @@ impl Evolution<'_> {
         Ok(self.containers.open(at.role, last_iteration, layer).await?)
     }
 
-    /// Records what is known of a step's container, before it is removed.
-    async fn note_container(&mut self, container: &StepContainer, role: Role) {
-        let Some(facts) = container.sandbox.seen().await else {
-            return;
-        };
-        self.container = Some(Container {
-            image: facts.image,
-            image_name: facts.image_name,
-            limits: ContainerLimits::of(self.config.limits, role),
-            // The builtin agent runs any number of commands.
-            exit_code: facts.exit_code.filter(|_| !self.agents.is_builtin(role)),
-            out_of_memory: facts.out_of_memory,
-            seconds: facts.seconds,
-        });
+    /// Records what is known of a step's container, and removes it, while the step
+    /// goes on.
+    fn note_container(&mut self, container: StepContainer, role: Role) {
+        let limits = ContainerLimits::of(self.config.limits, role);
+        // The builtin agent runs any number of commands.
+        let has_exit_code = !self.agents.is_builtin(role);
+        let noting = container.noted(limits, has_exit_code).in_current_span();
+        self.container = Some(tokio::spawn(noting));
     }
 
     /// The recorded answers of the same step of the run to be replayed.
@@ -286,7 +286,7 @@ impl Evolution<'_> {
         let container = self.open_container(at).await?;
         let grading = self.grading(code).await?;
         let run = Box::pin(container.grade(&grading, &mut |line| log.line(line))).await;
-        self.note_container(&container, at.role).await;
+        self.note_container(container, at.role);
         let run = run?;
         let product = match run.raw {
             Some(raw) => {

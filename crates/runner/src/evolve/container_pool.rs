@@ -14,6 +14,7 @@ use swe_ci_grading::{Bootstrap, Graded, Grading, grade, grade_in, owed_to_clues}
 use swe_ci_sandbox::{
     ContainerSpec, GatewayMount, OnLine, Purpose, Sandbox, SandboxContainer, SandboxError,
 };
+use swe_ci_views::container::{Container, ContainerLimits};
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
@@ -46,6 +47,19 @@ impl StepContainer {
             Some(bootstrap) => grade_in(sandbox, bootstrap, grading, on_line).await,
             None => grade(sandbox, grading, on_line).await,
         }
+    }
+
+    /// What is known of it; removes it.
+    pub async fn noted(self, limits: ContainerLimits, has_exit_code: bool) -> Option<Container> {
+        let facts = self.sandbox.seen().await?;
+        Some(Container {
+            image: facts.image,
+            image_name: facts.image_name,
+            limits,
+            exit_code: facts.exit_code.filter(|_| has_exit_code),
+            out_of_memory: facts.out_of_memory,
+            seconds: facts.seconds,
+        })
     }
 }
 

@@ -55,6 +55,7 @@ impl HiddenTests {
             command: command.map(str::to_owned).into(),
             env: Vec::new(),
             reads_input: false,
+            wanted: None,
             working_dir: "/".into(),
             time_limit: Duration::from_secs(SECONDS),
             off: ExcludedTime::default(),

@@ -41,6 +41,7 @@ use swe_ci_store::artifacts::Artifacts;
 use swe_ci_store::{Claim, IterationRow, RunToExecute, StepRow, StepToRecord, Store, TaskRow};
 use swe_ci_views::container::Container;
 use swe_ci_views::event::What;
+use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
@@ -319,8 +320,8 @@ struct Evolution<'a> {
     /// Noticed in the steps of the current iteration, until its test step
     /// records them.
     findings: Vec<Finding>,
-    /// The container of the current step.
-    container: Option<Container>,
+    /// What is known of the container of the current step, once that is asked.
+    container: Option<JoinHandle<Option<Container>>>,
     /// The code read or written last, by its artifact.
     cache: Option<(String, Arc<CodeTree>)>,
 }
@@ -430,7 +431,10 @@ impl<'a> Evolution<'a> {
     ) -> Result<()> {
         let usage = std::mem::take(&mut self.agents.model_usage);
         self.findings.extend(usage.findings(at.role));
-        let container = self.container.take();
+        let container = match self.container.take() {
+            Some(noted) => noted.await.ok().flatten(),
+            None => None,
+        };
         let step = step_row(at, started_at, &attempt, usage, container);
         let iteration = attempt.iteration.as_ref();
         let (evolver, claim) = (self.evolver, self.claim);

@@ -15,10 +15,10 @@ use tokio::task::JoinHandle;
 
 use super::container::DockerContainer;
 use super::error::status_of;
-use crate::SandboxError;
+use crate::{SandboxError, WantedFiles};
 
 /// Pieces of an archive that wait for being unpacked or sent.
-const PIECES: usize = 16;
+pub(super) const PIECES: usize = 16;
 /// The engine sends pieces of up to this many bytes, and gets such.
 const PIECE_BYTES: usize = 64 << 10;
 
@@ -44,23 +44,18 @@ impl DockerContainer {
         }
     }
 
-    /// The files at a path, whose archive begins with `strip` components too
-    /// many. `None` when there is no such path. Ends the download as soon as the
-    /// files exceed a limit.
+    /// Files by an archive of the engine's. `None` when there is no such path.
+    /// Ends the download as soon as the files exceed a limit.
     #[tracing::instrument(name = "get files", level = "debug", skip_all)]
     pub(super) async fn unpack(
         &self,
-        path: &str,
-        strip: usize,
-        max_bytes: u64,
+        wanted: &WantedFiles,
     ) -> Result<Option<CodeTree>, SandboxError> {
+        let path = wanted.path.as_str();
         let (sender, receiver) = mpsc::channel(PIECES);
-        let reader = PieceReader {
-            receiver,
-            piece: Bytes::new(),
-        };
-        let unpack = move || CodeTree::from_tar(reader, strip, max_bytes);
-        let unpacking = tokio::task::spawn_blocking(unpack);
+        let reader = PieceReader::new(receiver);
+        let of_archive = wanted.clone();
+        let unpacking = tokio::task::spawn_blocking(move || of_archive.read_archive(reader));
         let downloaded = self.download(path, sender).await;
         match (downloaded, unpacking.await.map_err(anyhow::Error::new)?) {
             (_, Err(UnpackError::TooBig(excess))) => Err(SandboxError::TooBig {
@@ -104,6 +99,16 @@ impl DockerContainer {
     }
 }
 
+impl WantedFiles {
+    /// The files in their archive, in which a folder has its name.
+    pub(super) fn read_archive(&self, archive: impl Read) -> Result<CodeTree, UnpackError> {
+        // Trees count names; the limit of a single file is one of contents.
+        let name = if self.is_folder { 0 } else { self.path.len() };
+        let max_bytes = self.max_bytes.saturating_add(name as u64);
+        CodeTree::from_tar(archive, self.is_folder.into(), max_bytes)
+    }
+}
+
 /// The archive of files below absolute folders, in pieces, and the task that
 /// packs it.
 pub(super) fn packed(
@@ -142,9 +147,18 @@ impl Write for PieceWriter {
 }
 
 /// Reads the pieces of a channel; blocks while none is there.
-struct PieceReader {
+pub(super) struct PieceReader {
     receiver: mpsc::Receiver<Bytes>,
     piece: Bytes,
+}
+
+impl PieceReader {
+    pub fn new(receiver: mpsc::Receiver<Bytes>) -> Self {
+        Self {
+            receiver,
+            piece: Bytes::new(),
+        }
+    }
 }
 
 impl Read for PieceReader {
@@ -192,10 +206,7 @@ mod tests {
                 .unwrap();
         }
         drop(sender);
-        let mut reader = PieceReader {
-            receiver,
-            piece: Bytes::new(),
-        };
+        let mut reader = PieceReader::new(receiver);
         let read = move || {
             let mut text = String::new();
             reader.read_to_string(&mut text).map(|_| text)

@@ -16,13 +16,11 @@ use swe_ci_base::code::CodeTree;
 
 use super::error::{engine_error, is_refused_inside, status_of};
 use crate::{
-    Exec, Exit, OnLine, OnOutput, Output, RawOutput, RunningCommand, SandboxContainer,
-    SandboxError, Seen,
+    CommandEnd, Exec, Exit, OnLine, OnOutput, Output, RawOutput, RunningCommand, SandboxContainer,
+    SandboxError, Seen, WantedFiles,
 };
 
 pub(super) const STATE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
-/// The user of commands.
-pub(super) const ROOT: &str = "0";
 
 pub(super) struct DockerContainer {
     pub(super) api: bollard::Docker,
@@ -33,6 +31,8 @@ pub(super) struct DockerContainer {
     /// Before the engine was asked for it.
     pub(super) created: Instant,
     pub(super) record: Mutex<Record>,
+    /// Process 1, while it waits for the first command.
+    pub(super) shell: Mutex<Option<RunningCommand>>,
 }
 
 /// The commands so far, and the result of the latest inspection.
@@ -45,6 +45,8 @@ pub(super) struct Record {
     pub(super) latest: Option<Seen>,
     /// By the engine's clock, once it is known.
     pub(super) creation: Option<Timestamp>,
+    /// The files that the latest command has sent.
+    pub(super) sent: Option<(WantedFiles, CodeTree)>,
 }
 
 impl std::fmt::Debug for DockerContainer {
@@ -82,14 +84,14 @@ impl SandboxContainer for DockerContainer {
         self.pack(owned(parts)).await
     }
 
-    /// Commands run as root, who has no capabilities: process 1 belongs to
-    /// another user where possible.
     #[tracing::instrument(name = "start a command", level = "debug", skip_all)]
     async fn start(&self, exec: &Exec) -> Result<RunningCommand, SandboxError> {
+        if let Some(started) = self.start_first(exec).await {
+            return started;
+        }
         let config = ExecConfig {
             cmd: Some(exec.command.clone()),
             env: Some(exec.env.clone()),
-            user: Some(ROOT.into()),
             working_dir: Some(exec.working_dir.clone()),
             attach_stdin: Some(exec.reads_input),
             attach_stdout: Some(true),
@@ -110,11 +112,11 @@ impl SandboxContainer for DockerContainer {
         on_output: OnOutput<'_>,
     ) -> Result<Exit, SandboxError> {
         let started_at = Instant::now();
-        let RunningCommand { id, input, output } = command;
+        let RunningCommand { input, output, end } = command;
         // Nothing more is written: a command that reads on sees the end.
         drop(input);
         let ended = tokio::select! {
-            ended = self.read_to_the_end(&id, output, on_output) => Ok(ended),
+            ended = self.read_to_the_end(&end, output, on_output) => Ok(ended),
             () = time_spent(exec) => Err(Exit::TimedOut),
             () = self.disk_spent() => Err(Exit::DiskSpent),
         };
@@ -149,16 +151,11 @@ impl SandboxContainer for DockerContainer {
         }
     }
 
-    async fn get(&self, folder: &str, max_bytes: u64) -> Result<Option<CodeTree>, SandboxError> {
-        self.unpack(folder, 1, max_bytes).await
-    }
-
-    async fn read(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, SandboxError> {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        // The limit is one of contents; a tree counts names too.
-        let max_bytes = max_bytes.saturating_add(name.len() as u64);
-        let tree = self.unpack(path, 0, max_bytes).await?;
-        Ok(tree.and_then(|tree| tree.file(name).map(<[u8]>::to_vec)))
+    async fn get(&self, wanted: &WantedFiles) -> Result<Option<CodeTree>, SandboxError> {
+        match self.take_sent(wanted) {
+            Some(files) => Ok(Some(files)),
+            None => self.unpack(wanted).await,
+        }
     }
 
     async fn seen(&self) -> Option<Seen> {
@@ -172,9 +169,9 @@ impl DockerContainer {
         self.record_start();
         match self.api.start_exec(&created.id, None).await? {
             StartExecResults::Attached { output, input } => Ok(RunningCommand {
-                id: created.id,
                 input,
                 output,
+                end: CommandEnd::Exec(created.id),
             }),
             StartExecResults::Detached => Err(Error::DockerStreamError {
                 error: "it did not attach to the command's output".into(),
@@ -186,7 +183,7 @@ impl DockerContainer {
     /// it.
     async fn read_to_the_end(
         &self,
-        exec_id: &str,
+        end: &CommandEnd,
         mut output: RawOutput,
         on_output: OnOutput<'_>,
     ) -> Result<Option<i64>, Error> {
@@ -199,14 +196,21 @@ impl DockerContainer {
                 // The engine ends a command when nobody listens any more, and a
                 // process that was left behind may hold the output open.
                 let drained = output.for_each(|_| std::future::ready(()));
+                let CommandEnd::Exec(id) = end else {
+                    drained.await;
+                    break;
+                };
                 let never = drained.then(|()| std::future::pending::<Option<i64>>());
                 return Ok(tokio::select! {
-                    code = self.exit_code(exec_id) => code,
+                    code = self.exit_code(id) => code,
                     code = never => code,
                 });
             }
         }
-        Ok(self.exit_code(exec_id).await)
+        Ok(match end {
+            CommandEnd::Exec(id) => self.exit_code(id).await,
+            CommandEnd::Marked(code) => code.get().copied(),
+        })
     }
 
     /// Waits until a command has ended whose output has: code may close its

@@ -9,9 +9,10 @@ use bollard::models::EventMessage;
 use bollard::query_parameters::EventsOptionsBuilder;
 use futures::{Stream, TryStreamExt};
 use jiff::Timestamp;
+use swe_ci_base::code::CodeTree;
 
 use super::container::{DockerContainer, Record};
-use crate::{Exit, Seen};
+use crate::{Exit, Seen, WantedFiles};
 
 impl DockerContainer {
     /// Records that a command starts.
@@ -31,6 +32,16 @@ impl DockerContainer {
             Some(Exit::Code(code)) => Some(*code),
             _ => None,
         };
+    }
+
+    pub(super) fn record_sent(&self, files: Option<(WantedFiles, CodeTree)>) {
+        self.record().sent = files;
+    }
+
+    /// These files, if the latest command has sent them.
+    pub(super) fn take_sent(&self, wanted: &WantedFiles) -> Option<CodeTree> {
+        let sent = self.record().sent.take_if(|(sent, _)| sent == wanted);
+        sent.map(|(_, files)| files)
     }
 
     /// The engine's current view, or the latest one it gave.

@@ -12,6 +12,7 @@ mod disk_use;
 mod end;
 mod error;
 mod exec_with;
+mod first_process;
 mod inspection;
 mod leftover_containers;
 mod process;
@@ -23,10 +24,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use async_trait::async_trait;
-use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, ResourcesUlimits};
+use bollard::models::{
+    ContainerCreateBody, HostConfig, HostConfigLogConfig, Mount, MountType, ResourcesUlimits,
+};
 use bollard::query_parameters::{CreateContainerOptions, StartContainerOptions};
 
-use self::container::{DockerContainer, ROOT};
+use self::container::DockerContainer;
 use self::error::engine_error;
 pub use self::error::status_of;
 pub use self::leftover_containers::SweepScope;
@@ -44,8 +47,8 @@ pub const LABEL_PURPOSE: &str = "swe-ci.purpose";
 const LABEL_DETAIL: &str = "swe-ci.detail";
 const LABEL_PROCESS: &str = "swe-ci.process";
 
-/// A user without files, on all usual systems.
-const NOBODY: &str = "65534";
+/// The user of commands. It has no capabilities.
+const ROOT: &str = "0";
 
 /// Name of an installation (a data folder), so that one never removes the
 /// containers of another.
@@ -110,15 +113,15 @@ impl Docker {
 
     fn create_body(&self, spec: &ContainerSpec) -> ContainerCreateBody {
         let limits = spec.limits;
-        let (program, arguments) = process_one(spec);
         let memory = i64::from(limits.memory_mb) << 20;
         let file_size = i64::from(limits.disk_mb) << 20;
         ContainerCreateBody {
             image: Some(spec.image.clone()),
-            entrypoint: Some(vec![program]),
-            cmd: Some(arguments),
-            user: Some(first_user(spec).into()),
+            entrypoint: Some(first_process::command(spec)),
+            user: Some(ROOT.into()),
             working_dir: Some("/".into()),
+            open_stdin: Some(true),
+            stdin_once: Some(true),
             network_disabled: Some(true),
             labels: Some(HashMap::from([
                 (LABEL_INSTANCE.into(), self.instance.0.clone()),
@@ -142,6 +145,10 @@ impl Docker {
                     soft: Some(file_size),
                     hard: Some(file_size),
                 }]),
+                log_config: Some(HostConfigLogConfig {
+                    typ: Some("none".into()),
+                    ..HostConfigLogConfig::default()
+                }),
                 ..HostConfig::default()
             }),
             ..ContainerCreateBody::default()
@@ -156,7 +163,7 @@ impl Sandbox for Docker {
     async fn open(&self, spec: &ContainerSpec) -> Result<Box<dyn SandboxContainer>, SandboxError> {
         let (api, body) = (self.api()?.clone(), self.create_body(spec));
         let disk_bytes = u64::from(spec.limits.disk_mb) << 20;
-        let image = spec.image.clone();
+        let (image, with_shell) = (spec.image.clone(), spec.gateway.is_none());
         let process = self.process.clone();
         let container = tokio::spawn(async move {
             blocking(move || process.announce()).await?;
@@ -170,14 +177,18 @@ impl Sandbox for Docker {
                     _ => engine_error("make a container", &e),
                 })?;
             // From here on, dropping the container removes it.
-            let container = DockerContainer {
+            let mut container = DockerContainer {
                 api,
                 id: created.id,
                 image,
                 disk_bytes,
                 created: before,
                 record: Mutex::default(),
+                shell: Mutex::default(),
             };
+            if with_shell {
+                container.attach().await?;
+            }
             let api = &container.api;
             api.start_container(&container.id, None::<StartContainerOptions>)
                 .instrument(tracing::debug_span!("start a container"))
@@ -191,27 +202,6 @@ impl Sandbox for Docker {
     async fn ping(&self) -> Result<(), SandboxError> {
         let answer = self.api()?.ping().await;
         answer.map(drop).map_err(|e| engine_error("answer", &e))
-    }
-}
-
-/// Process 1: idles until a command comes, whatever the image's own entrypoint
-/// is.
-fn process_one(spec: &ContainerSpec) -> (String, Vec<String>) {
-    let command: &[&str] = match &spec.gateway {
-        Some(gateway) => &gateway.relay,
-        None => &["sleep", "infinity"],
-    };
-    let mut words = command.iter().map(|word| (*word).to_owned());
-    (words.next().unwrap_or_default(), words.collect())
-}
-
-/// The user of process 1. Commands run as root without capabilities, which can
-/// neither signal nor trace nor look into a process of another user. The relay
-/// has to be root: the gateway's socket is open to its owner alone.
-fn first_user(spec: &ContainerSpec) -> &'static str {
-    match spec.gateway {
-        Some(_) => ROOT,
-        None => NOBODY,
     }
 }
 
@@ -247,6 +237,7 @@ mod tests {
         let docker = Docker::new(Instance("here".into()), data.path());
         let mut spec = ContainerSpec::new("sha256:0", Limits::default(), Purpose::Step("e".into()));
         let body = docker.create_body(&spec);
+        assert_eq!(body.user.as_deref(), Some("0"));
         let host = body.host_config.unwrap();
         assert_eq!(host.network_mode.as_deref(), Some("none"));
         assert_eq!(host.cap_drop.unwrap(), ["ALL"]);
@@ -254,8 +245,7 @@ mod tests {
         let options = host.security_opt.unwrap();
         assert_eq!(options[0], "no-new-privileges");
         assert!(options[1].starts_with("seccomp={"));
-        // Commands are root's, and process 1 is somebody else's.
-        assert_eq!(body.user.as_deref(), Some("65534"));
+        assert_eq!(body.entrypoint.unwrap()[0], "sh");
 
         spec.gateway = Some(GatewayMount {
             folder: PathBuf::from("/folder"),
@@ -264,7 +254,7 @@ mod tests {
         });
         let docker = docker.with_runtime(Some("runsc".into()));
         let body = docker.create_body(&spec);
-        assert_eq!(body.user.as_deref(), Some("0"));
+        assert_eq!(body.entrypoint.unwrap()[0], "/gateway/relay");
         assert_eq!(body.host_config.unwrap().runtime.as_deref(), Some("runsc"));
     }
 }
