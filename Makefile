@@ -12,7 +12,7 @@ HYDRATE := --package swe-ci-islands --lib --no-default-features --features hydra
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-server build-site run test e2e test-harnesses test-api test-inspect test-harbor test-client test-cluster test-kubernetes cheats pictures bench bench-store bench-compare fuzz lint lint-texts fmt release dist test-dist image cluster kubernetes clean clean-docker
+.PHONY: help setup build build-server build-site run test test-changed test-all e2e test-harnesses test-api test-inspect test-harbor test-client test-cluster test-kubernetes cheats pictures bench bench-store bench-compare fuzz lint lint-texts check-workflows fmt release dist test-dist image cluster kubernetes clean clean-docker
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -31,10 +31,15 @@ build-site:
 run: ## Set up, build and serve at http://127.0.0.1:3000 (SWE_CI_LISTEN, SWE_CI_DATA)
 	@exec scripts/run.sh
 
-test: ## Everything CI runs: lints, then all tests with Docker, PostgreSQL and a browser
-	@scripts/setup.sh all
-	@$(MAKE) --no-print-directory lint-texts
-	@exec scripts/with-postgres.sh scripts/test.sh
+test: lint-texts ## Everything CI runs, with Docker, PostgreSQL and a browser; slow tests where their files changed
+	@exec scripts/test.sh
+
+test-changed: lint-texts ## The tests of the crates that changed since SWE_CI_BASE (the latest commit's parent)
+	@exec scripts/test.sh changed
+
+test-all: lint-texts ## Every test: also slow ones, the whole cluster, fuzzers, and what needs the package index
+	@exec scripts/test.sh all
+	@$(MAKE) --no-print-directory check-workflows test-api test-inspect test-client test-harbor
 
 e2e: ## Only the tests in a real browser
 	@scripts/setup.sh build docker image browser axe
@@ -79,7 +84,7 @@ pictures: build ## Take the README's pictures of the site anew
 
 cheats: ## Attack grading in real containers, and print what came of each attack
 	@scripts/setup.sh build docker image
-	@cargo test $(NATIVE) --test it cheats:: -- --nocapture
+	@cargo test $(NATIVE) --test it cheats:: -- --include-ignored --nocapture
 
 bench: ## Measure, and compare with this machine's baseline (BENCHES, ROUNDS, BENCH_PROFILE)
 	@scripts/setup.sh build docker image python browser postgres
@@ -105,6 +110,9 @@ lint-texts: ## The part of lint that compiles nothing
 	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run scripts/*.sh scripts/lib/*.sh deploy/*.sh deploy/gate/*.sh deploy/slurm/*.sbatch packaging/deb/p*; fi
 	@if command -v promtool >/dev/null; then promtool test rules deploy/prometheus/rules_test.yaml; fi
 	@if command -v cargo-deny >/dev/null; then cargo deny check bans licenses sources; fi
+
+check-workflows: ## Check the syntax of the forge's workflows, and that what they call exists
+	@scripts/check-workflows.sh
 
 fmt: ## Format the code
 	@cargo fmt --all

@@ -6,9 +6,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib/common.sh
 source scripts/lib/common.sh
+# shellcheck source=scripts/lib/progress.sh
+source scripts/lib/progress.sh
 
 server=${CARGO_TARGET_DIR:-target}/debug/swe-ci
-[[ -x $server ]] || say build "the first build takes a few minutes, later ones seconds"
+[[ -x $server ]] || say build "the first build takes about seven minutes on two cores, later ones seconds"
 scripts/setup.sh build
 
 # Each half in a process group of its own, so that it can be stopped with all it
@@ -25,7 +27,7 @@ trap 'stop 130' INT
 trap 'stop 143' TERM HUP
 trap 'say run "stopped: swe-ci needs Docker, see above"; stop 1' USR1
 
-make --no-print-directory build-server </dev/null &
+with_progress "the server" make --no-print-directory build-server </dev/null &
 build=$!
 # A server without Docker is of no use: USR1 says so at once, not after the build.
 (scripts/setup.sh docker image </dev/null || kill -USR1 $$) &
@@ -42,7 +44,12 @@ wait "$engine"
 # and get their scripts as soon as they are built.
 set +m
 scripts/plain-site.sh
-make --no-print-directory build-site </dev/null &
+if [[ -t 2 ]]; then
+    # Its lines would push away what the server says.
+    make --no-print-directory build-site </dev/null >"${CARGO_TARGET_DIR:-target}/site.log" 2>&1 &
+else
+    make --no-print-directory build-site </dev/null &
+fi
 
 # In our place: make, systemd or a terminal then talk to the server itself.
 exec "$server" serve --demo "$@"

@@ -1,12 +1,30 @@
 #!/usr/bin/env bash
-# What `make test` runs after set-up and the checks of texts: everything is
-# compiled and linted once, then the tests in containers and those in a browser
-# run side by side, because both mostly wait.
+# The tiers of tests. Everything is compiled and linted in one pass, beside what
+# set-up fetches; then all tests run at once.
+#
+#   scripts/test.sh          `make test`: all but slow tests whose paths did not change
+#   scripts/test.sh changed  `make test-changed`: the tests of the crates that changed
+#   scripts/test.sh all      `make test-all`: every test, the whole cluster, the fuzzers
+#
+# What changed: the working tree, and the commits since SWE_CI_BASE, by default
+# since the parent of the latest.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib/common.sh
 source scripts/lib/common.sh
+
+tier=${1:-test}
+started=$SECONDS
+log=$(mktemp -d)
+setup=
+clean() {
+    [[ -z $setup ]] || wait "$setup" 2>/dev/null || true
+    rm -rf "$log"
+    # Layers and images of data folders that are gone: gigabytes in a week.
+    scripts/clean-docker.sh tests >/dev/null 2>&1 || true
+}
+trap clean EXIT
 
 # Clippy's driver compiles like rustc and lints on the way. `cargo clippy` would
 # check every crate a second time, and all dependencies with them.
@@ -15,67 +33,116 @@ export RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACK
 # As in the Makefile: another choice of packages is another choice of features.
 native=(--workspace --exclude xtask)
 
-# One agent program of those that `make test-harnesses` tries, by the commit.
-harnesses=(opencode mini_swe_agent qwen_code codex claude_code gemini_cli aider)
-commit=$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)
-harness=${harnesses[$((16#$commit % ${#harnesses[@]}))]}
-# Also by the commit, a third of the attacks that `make cheats` tries.
-export SWE_CI_CHEATS_PART=$((16#$commit % 3))
-
-if cargo nextest --version >/dev/null 2>&1; then
-    nextest() { cargo nextest run --no-fail-fast --hide-progress-bar "${native[@]}" "$@"; }
-    but_browser() { nextest -E 'not package(e2e)'; }
-    one_harness() { nextest --run-ignored only -E "test(=programs::$harness)"; }
-    in_browser() { nextest -E 'package(e2e)'; }
-else
-    # One test binary after the other: the same tests in more time.
-    say test "cargo-nextest is missing; tests wait less with it: cargo install --locked cargo-nextest"
-    tests() { cargo test --no-fail-fast "${native[@]}" "$@"; }
-    but_browser() { tests --exclude e2e --lib --bins --tests; }
-    one_harness() { tests --test it -- --ignored --exact "programs::$harness"; }
-    in_browser() { cargo test --no-fail-fast --package e2e; }
-fi
-
-# A cold run was seen to use 7.3 GB; tasks are only imported where 1 GB more is free.
-target=${CARGO_TARGET_DIR:-target}
-mkdir -p "$target"
-room=$((9 - $(du -sk "$target" | cut -f 1) / 1024 / 1024))
-need_room test $((room > 4 ? room : 4)) "$target"
-
-say build "native half, tests and benchmarks"
-cargo build --quiet "${native[@]}" --all-targets
-
-log=$(mktemp)
-clean() {
-    rm -f "$log"
-    # Layers and images of data folders that are gone: gigabytes in a week.
-    scripts/clean-docker.sh tests >/dev/null
+# The files that changed; every file where git cannot tell.
+changed_files() {
+    local base=${SWE_CI_BASE:-HEAD^}
+    {
+        git diff --name-only "$base" -- 2>/dev/null || git ls-files 2>/dev/null || find . -path ./target -prune -o -type f -print | cut -c 3-
+        git ls-files --others --exclude-standard 2>/dev/null
+    } | sort -u
 }
-trap clean EXIT
-say test "in containers and databases (their output follows below), beside the browser half"
-{
-    # They mostly wait; the browser half is what the tests in a browser wait for.
-    renice -n 10 -p "$BASHPID" >/dev/null
-    but_browser
-    say test "agent program of this commit: $harness"
-    one_harness
-} >"$log" 2>&1 &
-others=$!
 
+# The beginnings of the names of the slow tests to leave out.
+left_out() {
+    local name paths
+    while read -r name paths; do
+        [[ -n $name && $name != '#'* ]] || continue
+        [[ $tier != all ]] || continue
+        grep -qE "$paths" "$log/changed" || echo "$name"
+    done <scripts/slow-tests.txt
+}
+
+# tests PACKAGE…: the command that runs their tests. Those of tests/cluster need a
+# cluster; test-cluster.sh runs them.
+tests() {
+    local name filter='not binary(cluster)' skipped=(--skip cases:: --skip slurm::)
+    for name in $(left_out); do
+        filter+=" - test(/^$name/)"
+        skipped+=(--skip "$name")
+    done
+    if cargo nextest --version >/dev/null 2>&1; then
+        command=(cargo nextest run --no-fail-fast --no-tests pass --hide-progress-bar "$@" --run-ignored all -E "$filter")
+    else
+        # One test binary after the other: the same tests in more time.
+        say test "cargo-nextest is missing; tests wait less with it: cargo install --locked cargo-nextest"
+        command=(cargo test --no-fail-fast --lib --bins --tests "$@" -- --include-ignored "${skipped[@]}")
+    fi
+}
+
+# The packages of files that changed.
+changed_packages() {
+    local folder
+    sed -nE 's#^((crates/[^/]+)|app|server|e2e|xtask)/.*#\1#p' "$log/changed" | sort -u | while read -r folder; do
+        [[ ! -e $folder/Cargo.toml ]] || sed -n 's/^name = "\(.*\)"/--package=\1/p' "$folder/Cargo.toml" | head -n 1
+    done
+}
+
+# phase WHAT: says what begins, and after how long.
+phase() { say test "$(printf '%d:%02d' $(((SECONDS - started) / 60)) $(((SECONDS - started) % 60))) $*"; }
+
+# part COMMAND…: runs it, keeps what it prints, and goes on when it fails.
 failed=
-{
-    cargo run --quiet --package xtask -- site &&
-        cargo test --quiet --package xtask
-} || failed=yes
-in_browser || failed=yes
+part() { "$@" 2>&1 | tee -a "$log/output" || failed=yes; }
 
-# Machines that fail, in short; `make test-cluster` tries all of it.
-if is_root && [[ $(uname) == Linux ]]; then
-    scripts/test-cluster.sh in_short || failed=yes
+build_site() { cargo run --quiet --package xtask -- site; }
+
+changed_files >"$log/changed"
+for name in $(left_out); do
+    say slow "$name waits for make test-all: nothing it tries has changed (scripts/slow-tests.txt)"
+done
+
+if [[ $tier == changed ]]; then
+    mapfile -t packages < <(changed_packages)
+    scripts/setup.sh build docker image postgres
+    if [[ " ${packages[*]} " == *" --package=e2e "* ]]; then
+        scripts/setup.sh browser axe
+        cargo build --quiet "${native[@]}" --bins
+        build_site
+    fi
+    tests "${packages[@]}"
+    ((${#packages[@]} == 0)) || part scripts/with-postgres.sh "${command[@]}"
+    # Its tests read all of the tree: texts, layers, scripts.
+    part cargo test --quiet --package xtask
 else
-    say cluster "left out: nodes with networks of their own need root and Linux"
+    # A cold run was seen to use 7.3 GB; tasks are only imported where 1 GB more is free.
+    target=${CARGO_TARGET_DIR:-target}
+    mkdir -p "$target"
+    room=$((9 - $(du -sk "$target" | cut -f 1) / 1024 / 1024))
+    need_room test $((room > 4 ? room : 4)) "$target"
+
+    scripts/setup.sh build
+    scripts/setup.sh docker image python postgres browser axe >"$log/setup" 2>&1 &
+    setup=$!
+    phase "compiling the native half with tests and benchmarks; installing what they need beside it"
+    cargo build --quiet "${native[@]}" --all-targets
+    phase "compiling the browser half"
+    build_site
+    wait "$setup" || failed=yes
+    setup=
+    cat "$log/setup"
+    [[ -z $failed ]] || exit 1
+    phase "running the tests"
+    part cargo test --quiet --package xtask
+    tests "${native[@]}"
+    part scripts/with-postgres.sh "${command[@]}"
+
+    cases=(in_short)
+    [[ $tier != all ]] || cases=()
+    if is_root && [[ $(uname) == Linux ]]; then
+        phase "machines that fail"
+        part scripts/test-cluster.sh "${cases[@]}"
+    else
+        say cluster "left out: nodes with networks of their own need root and Linux"
+    fi
+    if [[ $tier == all ]]; then
+        phase "made-up bytes"
+        part scripts/fuzz.sh
+    fi
 fi
 
-wait "$others" || failed=yes
-cat "$log"
+phase "the ten slowest tests, in seconds"
+sed -nE 's/^ +(PASS|FAIL|TIMEOUT|SLOW|LEAK) \[ *([0-9.]+)s\] +(.*)/\2 \3/p' "$log/output" |
+    sort -rn | awk '!seen[$2 $3 $4]++ && ++rows <= 10 { printf "%9.1f  %s\n", $1, substr($0, index($0, " ") + 1) }'
+# The runners' own words, together and last.
+grep -E '^ +Summary \[|^ +(FAIL|TIMEOUT) \[|^test result: ' "$log/output" | sort -u
 [[ -z $failed ]]

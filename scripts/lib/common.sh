@@ -2,7 +2,7 @@
 # What every set-up script shares: plain messages, leave to install, apt and
 # locks. Sourced, never run.
 
-say() { printf '\033[2m%-9s\033[0m %s\n' "$1" "${*:2}"; }
+say() { printf '\r\033[K\033[2m%-9s\033[0m %s\n' "$1" "${*:2}"; } # in place of a line of progress
 die() {
     printf '\033[31m%-9s\033[0m %s\n' "$1" "${*:2}" >&2
     exit 1

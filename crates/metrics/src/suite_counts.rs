@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How many tests the base and the target of a task pass, in both conventions
-/// (see [`crate::Convention`]).
+/// How many tests the base and the target of a task pass, in both conventions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SuiteCounts {

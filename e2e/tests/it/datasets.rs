@@ -37,6 +37,7 @@ fn repository(folder: &std::path::Path) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: builds environments"]
 async fn a_plan_leads_to_a_split() {
     let product = product().await;
     let repository_folder = product.folder.path().join("lib");

@@ -117,6 +117,7 @@ async fn every_page_is_walked_on_a_desk() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: some thousand key strokes"]
 async fn every_page_is_walked_narrow() {
     walk_all(390).await;
 }

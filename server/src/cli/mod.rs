@@ -178,6 +178,8 @@ pub fn main() -> ExitCode {
     // Prints help, version and usage errors, with exit code 0 or 2.
     let cli = Cli::parse();
     let default = match cli.command {
+        // It prints itself what a person has to know.
+        Command::Serve(_) if logging::has_reader(&cli.global) => "warn",
         Command::Serve(_) | Command::Work(_) => "info",
         _ => "warn",
     };

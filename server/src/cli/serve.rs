@@ -15,6 +15,7 @@ use super::signals::stop_on_signals;
 use crate::app::App;
 use crate::config::{GlobalOptions, ServeOptions, default_site};
 use crate::invitation::{invitation_link, local};
+use crate::logging;
 use crate::serve::{self, Background};
 use crate::site::Site;
 
@@ -51,6 +52,9 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
     };
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
+    if logging::has_reader(global) {
+        greet(options.demo, address)?;
+    }
     print_first_link(&engine, public_url.as_ref(), address).await?;
     let app = App {
         engine,
@@ -69,6 +73,16 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
     serve::run(listener, app, background).await?;
     tracing::info!("stopped");
     Ok(())
+}
+
+fn greet(demo: bool, address: SocketAddr) -> Result<(), Failure> {
+    if demo {
+        output::line(
+            "The human baseline runs on the demo split while you look: the first time, the leaderboard fills within two minutes or so.",
+        )?;
+    }
+    let address = local(address);
+    output::line(format_args!("\nswe-ci is at {address} (Ctrl-C stops it)\n"))
 }
 
 /// The named site, else the one of this program, else the usual folder.

@@ -243,7 +243,7 @@ fn the_browser_half_carries_no_server() {
         .lines()
         .filter_map(|line| line.split_whitespace().next())
         .collect();
-    assert!(names.contains("swe-ci-core"));
+    assert!(names.contains("swe-ci-metrics"));
     for server in [
         "swe-ci-engine",
         "sqlx",
@@ -283,4 +283,37 @@ fn core_and_views_are_pure() {
             }
         }
     }
+}
+
+/// Else a slow test would run in no tier.
+#[test]
+fn tests_that_are_left_out_are_in_the_list_of_slow_tests() {
+    let list = std::fs::read_to_string(root().join("scripts/slow-tests.txt")).unwrap();
+    let listed: Vec<&str> = list
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    let mut unused: BTreeSet<&str> = listed.iter().copied().collect();
+    let sources = folders_of_crates()
+        .into_iter()
+        .filter(|f| !f.ends_with("xtask"));
+    let sources = sources.flat_map(|folder| files_below(&folder));
+    for path in sources.filter(|path| path.extension().is_some_and(|e| e == "rs")) {
+        let (text, module) = (std::fs::read_to_string(&path).unwrap(), path.file_stem());
+        let module = module.unwrap().to_string_lossy();
+        for ignored in text.split("#[ignore").skip(1) {
+            let name = ignored.split_once("fn ").unwrap().1;
+            let name = format!("{module}::{}", name.split('(').next().unwrap());
+            let row = listed.iter().find(|listed| name.starts_with(**listed));
+            if let (true, Some(row)) = (ignored.starts_with(" = \"slow: "), row) {
+                unused.remove(row);
+            } else {
+                // test-cluster.sh runs these.
+                let of_cluster = ["cases", "slurm"].contains(&&*module);
+                assert!(of_cluster, "{name} is not in scripts/slow-tests.txt");
+            }
+        }
+    }
+    assert!(unused.is_empty(), "no such slow test: {unused:?}");
 }

@@ -54,11 +54,6 @@ const TARGET: &str = "def add(a, b):\n    return a + b\n\n\ndef times(a, b):\n  
 /// Passed by the base.
 const BASE_PASSED: u32 = 1;
 
-/// One run of CI tries every third attack, the next commit's another third. All
-/// are tried without this variable.
-const PART: &str = "SWE_CI_CHEATS_PART";
-const PARTS: usize = 3;
-
 struct Cheat {
     name: String,
     expect: String,
@@ -67,10 +62,6 @@ struct Cheat {
 }
 
 impl Cheat {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the variable chooses tests, it is no setting of the product"
-    )]
     fn all() -> Vec<Self> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../grading/cheats");
         let mut all: Vec<Self> = std::fs::read_dir(folder)
@@ -78,13 +69,7 @@ impl Cheat {
             .map(|entry| Self::read(&entry.unwrap().path()))
             .collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
-        match std::env::var(PART) {
-            Ok(part) => {
-                let part: usize = part.parse().unwrap();
-                all.into_iter().skip(part % PARTS).step_by(PARTS).collect()
-            }
-            Err(_) => all,
-        }
+        all
     }
 
     fn read(path: &Path) -> Self {
@@ -222,6 +207,7 @@ impl Arena {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: a container for each attack"]
 async fn no_attack_on_grading_goes_unnoticed() {
     let arena = Arena::new().await;
     let (base, oracle) = (Arc::new(tree(BASE)), Arc::new(tree(TARGET)));

@@ -105,6 +105,7 @@ candidates_per_repository = 1
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: builds environments for real suites"]
 async fn real_histories_become_tasks() {
     let fixture = Fixture::new().await;
     let repositories = fixture.folder.path().join("repositories");
@@ -149,6 +150,7 @@ async fn real_histories_become_tasks() {
 
 /// Before a split is written, a person sees what its tests depend on.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: builds environments"]
 async fn a_person_decides_what_is_published() {
     let fixture = Fixture::new().await;
     let repositories = fixture.folder.path().join("repositories");

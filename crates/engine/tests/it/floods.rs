@@ -64,6 +64,7 @@ elif kind == "a document":
 "#;
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: fills containers"]
 async fn too_much_of_anything_is_the_agents_fault() {
     let fixture = agents::ready().await;
     let llm = ScriptedLlm::start(Script::with(|_| Turn::say("Done.")), KEY)

@@ -1,6 +1,6 @@
 //! Real agent programs carry out a real evolution: a task of the demo split, in
-//! real containers, against a scripted LLM that knows the real change. CI runs
-//! the builtin one and another by the commit; `make test-harnesses` runs all.
+//! real containers, against a scripted LLM that knows the real change.
+//! `make test-harnesses` runs all of these.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -48,67 +48,68 @@ enum Way {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: a real task with its real suite"]
 async fn builtin() {
     evolves(HarnessConfig::Builtin, Protocol::Chat, Way::InTwoHalves).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+#[ignore = "slow: installs a program"]
 async fn opencode() {
     evolves(program("opencode"), Protocol::Chat, Way::InTwoHalves).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+#[ignore = "slow: installs a program"]
 async fn mini_swe_agent() {
     evolves(program("mini-swe-agent"), Protocol::Chat, Way::InTwoHalves).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+#[ignore = "slow: installs a program"]
 async fn qwen_code() {
     evolves(program("qwen-code"), Protocol::Chat, Way::InTwoHalves).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+#[ignore = "slow: installs a program"]
 async fn codex() {
     evolves(program("codex"), Protocol::Responses, Way::InTwoHalves).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+#[ignore = "slow: installs a program"]
 async fn claude_code() {
     evolves(program("claude-code"), Protocol::Messages, Way::InTwoHalves).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+#[ignore = "slow: installs a program"]
 async fn gemini_cli() {
     evolves(program("gemini-cli"), Protocol::Gemini, Way::InTwoHalves).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+#[ignore = "slow: installs a program"]
 async fn aider() {
     evolves(program("aider"), Protocol::Chat, Way::AtOnce).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+#[ignore = "slow: installs a program"]
 async fn kimi_code() {
     evolves(program("kimi-code"), Protocol::Chat, Way::InTwoHalves).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+#[ignore = "slow: installs a program"]
 async fn opencode_by_acp() {
     let command = r#"exec "$acp" --prompt "$prompt_file" --set "model=custom/$model" -- "$layer/bin/opencode" acp"#;
     by_acp("opencode", command, Protocol::Chat).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+#[ignore = "slow: installs a program"]
 async fn qwen_code_by_acp() {
     let command = r#"exec "$acp" --prompt "$prompt_file" -- "$layer/bin/node" "$layer/node_modules/@qwen-code/qwen-code/cli-entry.js" --auth-type openai --acp"#;
     by_acp("qwen-code", command, Protocol::Chat).await;
@@ -117,7 +118,7 @@ async fn qwen_code_by_acp() {
 /// It takes a missing file for an error where its client reads files, and so
 /// cannot write new ones.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "installs a program; CI runs one of these per commit, make test-harnesses all"]
+#[ignore = "slow: installs a program"]
 async fn gemini_cli_by_acp() {
     let command = r#"exec "$acp" --prompt "$prompt_file" --without fs -- "$layer/bin/node" "$layer/node_modules/@google/gemini-cli/bundle/gemini.js" -m "$model" --acp"#;
     by_acp("gemini-cli", command, Protocol::Gemini).await;
