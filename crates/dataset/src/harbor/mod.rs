@@ -74,7 +74,9 @@ pub async fn write_task(
             row.id
         )));
     }
+    // The tasks begin with this name, whatever else the engine calls the image.
     let image = task_image_name(&row.image);
+    images.tag(&row.image, &image).await?;
     let content = image.rsplit(':').next().unwrap_or(&image);
     let archive = folder.join("images").join(format!("{content}.tar.gz"));
     if !archive.exists() {
