@@ -378,7 +378,10 @@ fn walk(folder: &std::path::Path) -> u64 {
 async fn an_image_that_was_given_back_comes_back() {
     let fixture = Fixture::new().await;
     fixture.write(&[task("one")]).await;
-    // An image of its own, so that no other test misses it.
+    // An image of its own, so that no other test misses it; and the only one that the
+    // data folder knows.
+    let record = fixture.folder.path().join("data/images");
+    std::fs::remove_dir_all(&record).unwrap();
     let data = fixture.dataset().join("data/one");
     let image = testing::own_image(&fixture.engine, &data).await.unwrap();
     fixture.import_written().await.0.unwrap();
@@ -388,7 +391,6 @@ async fn an_image_that_was_given_back_comes_back() {
         [],
         "it was used just now"
     );
-    let record = fixture.folder.path().join("data/images");
     let make_old = || {
         for entry in std::fs::read_dir(&record).unwrap().map(Result::unwrap) {
             let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
