@@ -1,24 +1,28 @@
 //! One exchange: sends the request to the provider or looks it up in the
 //! recording, streams the answer to the harness, counts and records it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use futures::StreamExt;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use swe_ci_base::clock::now_ms;
+use swe_ci_base::clock::{Wait, now_ms};
 use tokio::sync::OwnedSemaphorePermit;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
-use super::protocol::{AgentRequest, Meter, Outgoing, Problem};
-use super::provider_retry::{Answer, read_error_body, shorten};
+use super::protocol::{self, AgentRequest, Meter, Outgoing, Problem};
+use super::provider_request::{AsItStood, Failure, Judged, shorten};
 use super::recording::{Exchange, MAX_ANSWER};
 use super::reply::{Reply, content_type, reply};
 use super::session_state::SessionState;
+
+/// Bytes of a stream that says nothing, until the harness gets them all the same.
+const MAX_HELD: usize = 1 << 20;
 
 /// Starts an exchange and returns its response as soon as the head is known.
 pub(super) async fn respond(
@@ -49,8 +53,10 @@ pub(super) async fn respond(
         },
         request,
         distinct,
+        own_pause: session.gateway.inner.retry_policy.first_pause,
         session: session.clone(),
         reply,
+        has_head: false,
         recorded: Vec::new(),
         _memory: memory,
     };
@@ -77,12 +83,15 @@ impl SessionState {
     }
 }
 
-struct ActiveExchange {
-    session: Arc<SessionState>,
+pub(super) struct ActiveExchange {
+    pub(super) session: Arc<SessionState>,
     request: AgentRequest,
     distinct: u32,
-    exchange: Exchange,
+    pub(super) exchange: Exchange,
     reply: Reply,
+    /// The provider has begun to answer.
+    has_head: bool,
+    pub(super) own_pause: Duration,
     /// The bytes sent to the harness, up to a limit.
     recorded: Vec<u8>,
     /// Held until the exchange ends.
@@ -153,16 +162,45 @@ impl ActiveExchange {
         self.session.config.ledger.settle().await;
     }
 
-    /// Calls the provider and streams its answer. Returns why the provider is to
-    /// blame if that failed.
+    /// Calls the provider until the harness has an answer. Returns why the provider is
+    /// to blame if there is none.
     async fn ask_provider(&mut self, headers: &HeaderMap) -> Option<String> {
         let config = &self.session.config;
         let outgoing = self
             .request
             .outgoing(&config.endpoint, config.allow_hosted_tools);
-        match self.wait_for_provider(&outgoing, headers).await {
-            Ok((response, _permit)) => self.pass_on(response).await,
-            Err(why) => Some(self.give_up(why).await),
+        let mut tries = 0;
+        loop {
+            let failure = match self.try_once(&outgoing, headers).await {
+                Ok(trouble) => return trouble,
+                Err(failure) => failure,
+            };
+            tries += 1;
+            match self.judge(&failure, tries).await {
+                Judged::Again => {}
+                Judged::Request => {
+                    self.pass_on_refusal(failure).await;
+                    return None;
+                }
+                Judged::Provider(why) => return Some(self.give_up(why).await),
+            }
+        }
+    }
+
+    /// Waits for something. Once a try has failed, the harness gets keep-alive bytes
+    /// at intervals, so that it does not time out.
+    pub(super) async fn keeping_alive<T>(&mut self, awaited: impl Future<Output = T>) -> T {
+        let interval = self.session.gateway.inner.retry_policy.keep_alive;
+        let mut awaited = std::pin::pin!(awaited);
+        loop {
+            tokio::select! {
+                found = &mut awaited => break found,
+                () = tokio::time::sleep(interval) => {
+                    if self.has_head || !self.exchange.retries.is_empty() {
+                        self.reply.keep_alive().await;
+                    }
+                }
+            }
         }
     }
 
@@ -176,97 +214,175 @@ impl ActiveExchange {
         why
     }
 
-    /// Waits for the provider's answer. Once a try has failed, the harness gets
-    /// keep-alive bytes at intervals, so that it does not time out.
-    async fn wait_for_provider(&mut self, outgoing: &Outgoing, headers: &HeaderMap) -> Answer {
-        let session = self.session.clone();
-        let log = Mutex::default();
-        let answer = {
-            let mut answering = std::pin::pin!(session.send_with_retries(outgoing, headers, &log));
-            loop {
-                tokio::select! {
-                    answer = &mut answering => break answer,
-                    () = tokio::time::sleep(session.gateway.inner.retry_policy.keep_alive) => {
-                        let retrying = log.lock().is_ok_and(|retries| !retries.is_empty());
-                        if retrying {
-                            self.reply.keep_alive().await;
-                        }
-                    }
-                }
-            }
+    /// The harness gets what its request got.
+    async fn pass_on_refusal(&mut self, failure: Failure) {
+        self.exchange.error = Some(failure.why.clone());
+        let Some(stood) = failure.as_it_stood else {
+            let (status, body) = self.reply.fail(Problem::ProviderFailed, &failure.why).await;
+            self.exchange.status = status.as_u16();
+            self.record_bytes(&body);
+            return;
         };
-        self.exchange.retries = log.into_inner().unwrap_or_default();
-        answer
+        self.exchange.status = stood.status.as_u16();
+        if self.reply.has_begun() && !stood.status.is_success() {
+            let (_, body) = self.reply.fail(Problem::BadRequest, &failure.why).await;
+            self.record_bytes(&body);
+            return;
+        }
+        self.reply.begin(stood.status, &stood.headers);
+        self.pass(stood.body.into()).await;
     }
 
-    /// Streams the answer to the harness. Returns why the provider is to blame
-    /// if the answer is not good.
-    async fn pass_on(&mut self, response: reqwest::Response) -> Option<String> {
-        let status = response.status();
-        self.exchange.status = status.as_u16();
-        if !status.is_success() {
-            return self.pass_on_refusal(status, response).await;
+    /// Sends the request once. Streams the answer to the harness as soon as it says
+    /// something; before, nothing of it has reached the harness. Returns why the
+    /// provider is to blame if the answer ends badly after that.
+    async fn try_once(
+        &mut self,
+        outgoing: &Outgoing,
+        headers: &HeaderMap,
+    ) -> Result<Option<String>, Failure> {
+        let session = self.session.clone();
+        let waiting = session.excluded.wait();
+        let permit = self.keeping_alive(session.limiter.permit()).await;
+        // The clock stands until the first byte; a whole answer comes at once.
+        let waiting = self.request.streamed.then_some(waiting);
+        let began = Instant::now();
+        let tried = self.receive(outgoing, headers, waiting).await;
+        drop(permit);
+        match &tried {
+            Ok(_) => {
+                session.totals().last_failure = None;
+                session.limiter.on_success();
+            }
+            Err(failure) => {
+                if !self.request.streamed {
+                    session.excluded.exclude(began.elapsed());
+                }
+                session.unable.exclude(began.elapsed());
+                if failure.is_throttling() {
+                    session.limiter.on_throttled();
+                }
+            }
         }
-        let kind = response.headers().get(header::CONTENT_TYPE);
-        let events = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-        self.exchange.streamed = events;
-        self.reply.begin(status, response.headers());
-        let mut meter = Meter::new(self.request.protocol, events);
+        tried
+    }
+
+    async fn receive(
+        &mut self,
+        outgoing: &Outgoing,
+        headers: &HeaderMap,
+        mut waiting: Option<Wait>,
+    ) -> Result<Option<String>, Failure> {
+        let session = self.session.clone();
+        let patience = session.config.patience;
+        let queue = || Failure::passing(format!("no byte within {} s", patience.as_secs()));
+        let sent = tokio::time::timeout(patience, session.send(outgoing, headers));
+        let response = self.keeping_alive(sent).await.map_err(|_| queue())??;
+        let (status, headers) = (response.status(), response.headers().clone());
+        self.has_head = true;
+        let (mut held, mut passing) = (Vec::new(), false);
+        let mut meter = Meter::new(self.request.protocol);
         let mut pieces = response.bytes_stream();
         let mut broken = None;
-        while let Some(piece) = pieces.next().await {
-            match piece {
-                Ok(piece) => {
-                    meter.take(&piece);
-                    self.record_bytes(&piece);
-                    self.reply.piece(piece).await;
+        loop {
+            let piece = match passing {
+                true => pieces.next().await,
+                false => {
+                    let next = tokio::time::timeout(patience, pieces.next());
+                    self.keeping_alive(next).await.map_err(|_| queue())?
                 }
-                Err(error) => {
+            };
+            drop(waiting.take());
+            match piece {
+                None => break,
+                Some(Ok(piece)) => {
+                    let piece = match meter.is_empty() {
+                        true => protocol::without_mark(piece),
+                        false => piece,
+                    };
+                    meter.take(&piece);
+                    if !passing {
+                        held.extend_from_slice(&piece);
+                        passing = meter.says() || (meter.is_stream() && held.len() > MAX_HELD);
+                        if passing {
+                            self.begin(status, &headers, meter.is_stream());
+                        }
+                    }
+                    if passing {
+                        let held = std::mem::take(&mut held);
+                        self.pass(if held.is_empty() { piece } else { held.into() })
+                            .await;
+                    }
+                }
+                Some(Err(error)) => {
                     broken = Some(error.without_url().to_string());
-                    let why = "the provider's answer broke off";
-                    self.reply.break_off(why).await;
                     break;
                 }
             }
         }
+        let is_stream = meter.is_stream();
         let metered = meter.finish();
-        self.exchange.usage = metered.usage;
+        if let Some(usage) = metered.usage {
+            *self.exchange.usage.get_or_insert_default() += usage;
+        }
         self.exchange.complete = metered.complete;
-        let trouble = match (broken, metered.error, metered.complete) {
+        self.exchange.streamed = is_stream;
+        let says = metered.says || self.request.counting;
+        let why = match (&broken, metered.error, metered.odd_end) {
             (Some(why), _, _) => Some(format!("the provider's answer broke off: {why}")),
             (None, Some(why), _) => Some(format!(
                 "the provider reported an error in its answer: {}",
-                shorten(&self.session.without_key(&why))
+                shorten(&session.without_key(&why))
             )),
-            (None, None, false) => Some("the provider's answer ended before its end".into()),
-            (None, None, true) => None,
+            (None, None, Some(end)) => Some(format!("the provider ended its answer with `{end}`")),
+            (None, None, None) if !metered.complete => {
+                Some("the provider's answer ended before its end".into())
+            }
+            (None, None, None) if !says => Some("the provider's answer is empty".into()),
+            (None, None, None) => None,
         };
-        self.exchange.error.clone_from(&trouble);
-        trouble
+        if passing {
+            if broken.is_some() {
+                let why = "the provider's answer broke off";
+                self.reply.break_off(why).await;
+            }
+            self.exchange.error.clone_from(&why);
+            return Ok(self.trouble(why).await);
+        }
+        let Some(why) = why else {
+            self.begin(status, &headers, is_stream);
+            let held = if is_stream {
+                held
+            } else {
+                protocol::readable(held)
+            };
+            self.pass(held.into()).await;
+            return Ok(None);
+        };
+        Err(Failure {
+            status: Some(status),
+            // Half a text is worth a probe, not another try.
+            passing: !metered.says,
+            as_it_stood: Some(AsItStood {
+                status,
+                headers,
+                body: held,
+            }),
+            ..Failure::passing(why)
+        })
     }
 
-    /// Passes an error response on unchanged. Some are the fault of the provider
-    /// or the configuration, others of the harness.
-    async fn pass_on_refusal(
-        &mut self,
-        status: StatusCode,
-        response: reqwest::Response,
-    ) -> Option<String> {
-        let headers = response.headers().clone();
-        let text = self.session.without_key(&read_error_body(response).await);
+    fn begin(&mut self, status: StatusCode, headers: &HeaderMap, is_stream: bool) {
+        self.exchange.status = status.as_u16();
+        let mut headers = headers.clone();
+        // Some providers say something else.
+        headers.extend(content_type(is_stream));
         self.reply.begin(status, &headers);
-        self.record_bytes(text.as_bytes());
-        self.reply.piece(Bytes::from(text.clone())).await;
-        let why = format!("the provider answered HTTP {status}: {}", shorten(&text));
-        self.exchange.error = Some(why.clone());
-        match status.as_u16() {
-            401..=403 => {
-                self.session.give_up(why.clone());
-                Some(why)
-            }
-            404 => Some(why),
-            _ => None,
-        }
+    }
+
+    async fn pass(&mut self, piece: Bytes) {
+        self.record_bytes(&piece);
+        self.reply.piece(piece).await;
     }
 
     /// Answers from the recording; fails the step if the request does not match.

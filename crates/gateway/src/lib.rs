@@ -12,8 +12,9 @@
 //! only the token of that step. The gateway streams conversations through in
 //! their own protocol.
 //!
-//! `provider_retry.rs` retries failed requests and backs off (429, 5xx, failed
-//! connections); `concurrency.rs` limits the concurrent requests per provider.
+//! An exchange that comes to nothing is tried again; then `probe.rs` decides by an
+//! experiment whether the provider or the request is at fault. `concurrency.rs` limits
+//! the concurrent requests per provider.
 
 pub mod trajectory;
 
@@ -22,8 +23,11 @@ mod allowed_addresses;
 mod budget_ledger;
 mod concurrency;
 mod connections;
+mod judging;
+mod probe;
+mod probe_results;
 mod protocol;
-mod provider_retry;
+mod provider_request;
 mod recording;
 mod replay;
 mod reply;
@@ -89,6 +93,7 @@ struct Inner {
     /// Connects only to public addresses.
     public_client: reqwest::Client,
     limiters: ConcurrencyLimiters,
+    probes: probe_results::Probes,
     retry_policy: RetryPolicy,
 }
 
@@ -111,9 +116,6 @@ impl Default for RetryPolicy {
     }
 }
 
-/// Maximum time without a byte from the provider, before or within an answer.
-const READ_TIMEOUT: Duration = Duration::from_mins(10);
-
 impl Gateway {
     /// `folder` is an absolute path that nothing else uses.
     pub fn new(folder: PathBuf) -> anyhow::Result<Self> {
@@ -125,8 +127,7 @@ impl Gateway {
             // A redirect could send the key to any address.
             let client = client_within(reach, http_client())
                 .redirect(reqwest::redirect::Policy::none())
-                .connect_timeout(Duration::from_secs(30))
-                .read_timeout(READ_TIMEOUT);
+                .connect_timeout(Duration::from_secs(30));
             client.build().context("cannot make an HTTP client")
         };
         Ok(Self {
@@ -135,6 +136,7 @@ impl Gateway {
                 client: make(Reach::Anywhere)?,
                 public_client: make(Reach::Public)?,
                 limiters: ConcurrencyLimiters::default(),
+                probes: probe_results::Probes::default(),
                 retry_policy,
             }),
         })

@@ -73,6 +73,11 @@ impl Reply {
         }
     }
 
+    /// Whether the harness has a head already.
+    pub fn has_begun(&self) -> bool {
+        self.head.is_none()
+    }
+
     pub async fn piece(&self, piece: Bytes) {
         let _ = self.pieces.send(Ok(piece)).await;
     }

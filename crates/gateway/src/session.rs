@@ -49,6 +49,9 @@ pub struct SessionConfig {
     pub patience: Duration,
     /// Whether the provider may search, fetch and execute for the agent.
     pub allow_hosted_tools: bool,
+    /// Run, evolution, iteration and role, with slashes between: the value of the
+    /// header `x-swe-ci-step`.
+    pub step: String,
 }
 
 /// Why a step cannot continue.
@@ -103,7 +106,12 @@ impl Gateway {
         };
         let state = Arc::new(SessionState {
             token: token()?,
+            probes: self
+                .inner
+                .probes
+                .of(&endpoint.url, key.clone(), &endpoint.model),
             limiter: self.inner.limiters.limiter(&endpoint.url, key),
+            unable: ExcludedTime::default(),
             gateway: self.clone(),
             span: Span::current(),
             config,

@@ -27,6 +27,9 @@ pub(super) struct SessionState {
     /// Of the step whose session it is.
     pub span: Span,
     pub limiter: Arc<ConcurrencyLimiter>,
+    pub probes: super::probe_results::Latest,
+    /// The waiting time because the provider was unable; its end is the patience's.
+    pub unable: ExcludedTime,
     /// Waiting time that does not count against the agent's time limit.
     pub excluded: ExcludedTime,
     /// Permits in kibibytes for the bodies of concurrent requests.
@@ -77,6 +80,12 @@ impl SessionState {
             tracing::warn!("cannot record an exchange: {error:#}");
         }
         drop(totals);
+        self.config.ledger.charge(usage, 1, cost);
+    }
+
+    /// Charges a probe to the run's budget. The agent's usage does not include it.
+    pub fn count_probe(&self, usage: Usage) {
+        let cost = self.config.endpoint.prices.map(|p| p.micro_usd(usage));
         self.config.ledger.charge(usage, 1, cost);
     }
 

@@ -37,8 +37,7 @@ impl Splitter {
         }
     }
 
-    /// The events that end in this piece. An unfinished event at the end of the
-    /// stream is never returned.
+    /// The events that end in this piece.
     pub fn take(&mut self, mut bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         if self.after_return && !bytes.is_empty() {
@@ -57,6 +56,11 @@ impl Splitter {
         }
         self.extend(bytes);
         events
+    }
+
+    /// The event that a stream ends with, if no empty line follows it.
+    pub fn finish(&mut self) -> Option<Event> {
+        self.end_line().or_else(|| self.end_event())
     }
 
     fn extend(&mut self, piece: &[u8]) {

@@ -73,6 +73,7 @@ fn session_config(url: &str, key: &str, step: usize) -> SessionConfig {
         recording: None,
         ledger: Arc::new(ledger),
         allow_hosted_tools: false,
+        step: format!("bench/{step}"),
         patience: Duration::from_mins(1),
     }
 }

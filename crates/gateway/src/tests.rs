@@ -66,6 +66,7 @@ impl Fixture {
             ledger: Arc::new(ledger),
             patience: Duration::from_secs(10),
             allow_hosted_tools: false,
+            step: "run/evolution/1/programmer".into(),
         }
     }
 
@@ -267,26 +268,34 @@ async fn keep_alive_is_sent_while_retrying() {
     }
 }
 
+/// The provider refuses one request and answers others, or refuses all of them.
 #[tokio::test]
-async fn failures_of_the_provider_are_its_fault() {
+async fn a_probe_tells_whose_fault_a_failure_is() {
     let fixture = Fixture::new().await;
-    let cases = [
-        (Fault::status(401), true, "HTTP 401"),
-        (Fault::status(404), false, "HTTP 404"),
-        (Fault::Truncated, false, "ended before its end"),
-    ];
-    for (fault, stops, words) in cases {
+    let faults = [400, 401, 402, 403, 404, 422].map(Fault::status);
+    for fault in faults.into_iter().chain([Fault::Truncated]) {
         fixture.llm.fault_first(1, fault);
         let session = fixture.session(Protocol::Chat);
         let (status, _) = ask(&session, Protocol::Chat, true).await;
         if let Fault::Status { code, .. } = fault {
             assert_eq!(status.as_u16(), code, "passed on unchanged");
         }
-        if stops {
+        assert_eq!(session.close().await.trouble, None, "{fault:?}");
+
+        fixture.llm.fault_first(100, fault);
+        let mut config = fixture.config(Protocol::Chat);
+        config.patience = Duration::from_millis(100);
+        let session = fixture.gateway.open(None, config).unwrap();
+        ask(&session, Protocol::Chat, true).await;
+        if matches!(fault, Fault::Status { .. }) {
             assert!(matches!(session.stopped().await, StopReason::Provider(_)));
         }
         let trouble = session.close().await.trouble.unwrap();
-        assert!(trouble.contains(words), "{fault:?} {trouble}");
+        assert!(
+            trouble.contains("of the platform's own"),
+            "{fault:?} {trouble}"
+        );
+        fixture.llm.forget_faults();
     }
     // A provider need not support counting tokens in advance.
     fixture.llm.fault_first(1, Fault::status(404));
@@ -363,11 +372,13 @@ async fn failures_that_waiting_does_not_cure_are_not_retried() {
     let (asked, url) = provider_without_credit().await;
     let mut config = fixture.config(Protocol::Chat);
     config.endpoint.url = url;
+    config.patience = Duration::from_millis(100);
     let session = fixture.gateway.open(None, config).unwrap();
     let (_, answer) = ask(&session, Protocol::Chat, false).await;
-    assert!(answer.contains("no credit left"), "{answer}");
+    assert!(answer.contains("insufficient_quota"), "{answer}");
     assert_eq!(session.close().await.traffic.retries, 0);
-    assert_eq!(asked.load(Ordering::Relaxed), 1);
+    // The agent's request, and ours in both forms.
+    assert_eq!(asked.load(Ordering::Relaxed), 3);
 }
 
 /// A provider's address, and the number of its requests.

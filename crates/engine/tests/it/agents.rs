@@ -207,11 +207,13 @@ async fn a_provider_in_trouble_costs_patience_and_no_score() {
     assert_eq!(traffic.retries, 2);
     assert!(traffic.waiting_ms >= 1_000, "{traffic:?}");
 
-    // A refused key: retried, then blocked, never scored.
+    // A refused key: waited for, retried, then blocked, never scored.
     let refusing = ScriptedLlm::start(Script::with(mend_one_by_one), "another-key")
         .await
         .unwrap();
-    let run = fixture.run(builtin(&refusing)).await;
+    let mut config = builtin(&refusing);
+    config.limits.patience_seconds = 1;
+    let run = fixture.run(config).await;
     assert_eq!(run.evolution_list[0].ending, Some(Ending::Blocked));
     let steps = steps(&fixture, &run).await;
     assert_eq!(steps.len(), 2);

@@ -1,18 +1,29 @@
 //! The dialect of OpenAI's chat completions.
 
 use serde_json::{Map, Value, json};
-use swe_ci_core::agent::Protocol;
+use swe_ci_core::agent::{Endpoint, Protocol};
 
 use super::fields::Fields;
-use super::meter::{AnswerProgress, Counts, number};
+use super::meter::{AnswerProgress, Counts, Ends, number};
 use super::{AgentRequest, Call, Dialect, Route};
 
 pub struct Chat;
+
+const ENDS: Ends = Ends {
+    done: &["stop", "tool_calls", "function_call"],
+    cut: &["length", "content_filter"],
+};
 
 impl Dialect for Chat {
     fn call(&self, path: &str, _query: &str) -> Option<Call> {
         let route = Route::new(Protocol::Chat);
         (path == "/v1/chat/completions").then_some(Call::Ask(route))
+    }
+
+    fn minimal(&self, endpoint: &Endpoint, text: &str, streamed: bool) -> (String, Value) {
+        let messages = json!([{ "role": "user", "content": text }]);
+        let body = json!({ "model": endpoint.model, "messages": messages, "stream": streamed });
+        ("/v1/chat/completions".into(), body)
     }
 
     fn path(&self, _request: &AgentRequest, _model: &str) -> String {
@@ -37,7 +48,11 @@ impl Dialect for Chat {
         for choice in event["choices"].as_array().into_iter().flatten() {
             // Moonshot reports usage here.
             progress.count(counts(&choice["usage"]));
-            progress.end_if(choice["finish_reason"].is_string());
+            progress.fail(&choice["error"]);
+            for part in ["delta", "message"] {
+                progress.say_fields(&choice[part], &["role"]);
+            }
+            progress.end(&choice["finish_reason"], ENDS);
         }
         progress.end_if(event == "[DONE]");
     }

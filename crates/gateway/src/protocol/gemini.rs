@@ -3,10 +3,10 @@
 use axum::http::HeaderName;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value, json};
-use swe_ci_core::agent::Protocol;
+use swe_ci_core::agent::{Endpoint, Protocol};
 
 use super::fields::Fields;
-use super::meter::{AnswerProgress, Counts, number};
+use super::meter::{AnswerProgress, Counts, Ends, number};
 use super::{AgentRequest, Call, Dialect, Problem, Route};
 
 /// The bytes of a model's name that a path cannot hold.
@@ -20,6 +20,21 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'@');
 
 pub struct Gemini;
+
+const ENDS: Ends = Ends {
+    done: &["STOP"],
+    cut: &[
+        "MAX_TOKENS",
+        "SAFETY",
+        "RECITATION",
+        "LANGUAGE",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "UNEXPECTED_TOOL_CALL",
+        "MALFORMED_FUNCTION_CALL",
+    ],
+};
 
 impl Dialect for Gemini {
     fn call(&self, path: &str, _query: &str) -> Option<Call> {
@@ -39,6 +54,16 @@ impl Dialect for Gemini {
             "countTokens" => Some(Call::CountTokens(route(false))),
             _ => None,
         }
+    }
+
+    fn minimal(&self, endpoint: &Endpoint, text: &str, streamed: bool) -> (String, Value) {
+        let verb = match streamed {
+            true => "streamGenerateContent",
+            false => "generateContent",
+        };
+        let path = format!("/v1beta/models/{}:{verb}", encode_path(&endpoint.model));
+        let contents = json!([{ "role": "user", "parts": [{ "text": text }] }]);
+        (path, json!({ "contents": contents }))
     }
 
     fn path(&self, request: &AgentRequest, model: &str) -> String {
@@ -75,10 +100,19 @@ impl Dialect for Gemini {
         progress.fail(&answer["error"]);
         progress.count(counts(&answer["usageMetadata"]));
         for candidate in answer["candidates"].as_array().into_iter().flatten() {
-            progress.end_if(candidate["finishReason"].is_string());
+            for part in candidate["content"]["parts"]
+                .as_array()
+                .into_iter()
+                .flatten()
+            {
+                progress.say_fields(part, &["thought"]);
+            }
+            progress.end(&candidate["finishReason"], ENDS);
         }
         // Refused prompts and token counts have no candidates.
-        progress.end_if(answer["promptFeedback"]["blockReason"].is_string());
+        let refused = &answer["promptFeedback"]["blockReason"];
+        progress.say(refused);
+        progress.end_if(refused.is_string());
         progress.end_if(answer["totalTokens"].is_u64());
     }
 

@@ -2,12 +2,17 @@
 
 use axum::http::HeaderName;
 use serde_json::{Value, json};
-use swe_ci_core::agent::Protocol;
+use swe_ci_core::agent::{Endpoint, Protocol};
 
-use super::meter::{AnswerProgress, Counts, number};
+use super::meter::{AnswerProgress, Counts, Ends, number};
 use super::{AgentRequest, Call, Dialect, Problem, Route};
 
 pub struct Messages;
+
+const ENDS: Ends = Ends {
+    done: &["end_turn", "stop_sequence", "tool_use", "pause_turn"],
+    cut: &["max_tokens", "refusal", "model_context_window_exceeded"],
+};
 
 impl Dialect for Messages {
     fn call(&self, path: &str, query: &str) -> Option<Call> {
@@ -21,6 +26,20 @@ impl Dialect for Messages {
             "/v1/messages/count_tokens" => Some(Call::CountTokens(route)),
             _ => None,
         }
+    }
+
+    /// This protocol asks for a limit, above what may be thought.
+    fn minimal(&self, endpoint: &Endpoint, text: &str, streamed: bool) -> (String, Value) {
+        let thinking = endpoint.parameters.get("thinking");
+        let thinking = thinking.map_or(0, |thinking| number(thinking, "/budget_tokens"));
+        let messages = json!([{ "role": "user", "content": text }]);
+        let body = json!({
+            "model": endpoint.model,
+            "messages": messages,
+            "max_tokens": thinking.saturating_add(1024),
+            "stream": streamed,
+        });
+        ("/v1/messages".into(), body)
     }
 
     fn path(&self, request: &AgentRequest, _model: &str) -> String {
@@ -41,7 +60,14 @@ impl Dialect for Messages {
     fn event(&self, event: &Value, progress: &mut AnswerProgress) {
         match event["type"].as_str() {
             Some("message_start") => progress.count(counts(&event["message"]["usage"])),
-            Some("message_delta") => progress.count(counts(&event["usage"])),
+            Some("content_block_start") => {
+                progress.say_fields(&event["content_block"], &["type", "input"]);
+            }
+            Some("content_block_delta") => progress.say_fields(&event["delta"], &["type"]),
+            Some("message_delta") => {
+                progress.count(counts(&event["usage"]));
+                progress.reason(&event["delta"]["stop_reason"], ENDS);
+            }
             Some("message_stop") => progress.end_if(true),
             _ => progress.fail(&event["error"]),
         }
@@ -50,6 +76,8 @@ impl Dialect for Messages {
     fn answer(&self, answer: &Value, progress: &mut AnswerProgress) {
         progress.fail(&answer["error"]);
         progress.count(counts(&answer["usage"]));
+        progress.say(&answer["content"]);
+        progress.reason(&answer["stop_reason"], ENDS);
         // An answer, or a count of tokens.
         progress.end_if(answer["content"].is_array() || answer["input_tokens"].is_u64());
     }

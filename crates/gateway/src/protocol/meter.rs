@@ -1,12 +1,13 @@
 //! Reads usage, completeness and errors from an answer's bytes as they pass
-//! through.
+//! through, and whether it says anything.
 
 use serde_json::Value;
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::usage::Usage;
 
-use super::super::sse::Splitter;
+use super::super::sse::{Event, Splitter};
 use super::dialect;
+use super::lenient::read_json;
 
 /// Maximum bytes of one event; longer events are ignored.
 const MAX_EVENT: usize = 8 * 1024 * 1024;
@@ -22,6 +23,19 @@ pub struct Metered {
     pub complete: bool,
     /// An error reported inside the answer, independent of the HTTP status.
     pub error: Option<String>,
+    /// The model has said something, or was cut off before it did.
+    pub says: bool,
+    /// The reason for the end, if the protocol knows no such.
+    pub odd_end: Option<String>,
+}
+
+/// The reasons that a protocol gives for the end of an answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ends {
+    /// The model was done.
+    pub done: &'static [&'static str],
+    /// A limit or a filter of the model's ended it, perhaps before its first word.
+    pub cut: &'static [&'static str],
 }
 
 /// Meters an answer in pieces of any size. It holds at most one event of a
@@ -35,6 +49,8 @@ pub struct Meter {
 
 #[derive(Debug)]
 enum Form {
+    /// Nothing but white space so far.
+    Unknown,
     Stream(Splitter),
     Whole(Vec<u8>),
     TooLong,
@@ -56,29 +72,49 @@ pub(super) struct Counts {
 pub(super) struct AnswerProgress {
     counts: Counts,
     ended: bool,
+    says: bool,
+    odd_end: Option<String>,
     error: Option<String>,
 }
 
 impl Meter {
-    /// `streamed`: the answer is a stream of events, not one JSON value.
-    pub fn new(protocol: Protocol, streamed: bool) -> Self {
+    pub fn new(protocol: Protocol) -> Self {
         Self {
             protocol,
-            form: match streamed {
-                true => Form::Stream(Splitter::new(MAX_EVENT)),
-                false => Form::Whole(Vec::new()),
-            },
+            form: Form::Unknown,
             progress: AnswerProgress::default(),
         }
     }
 
+    /// Whether the answer is a stream of events, whatever its head says.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.form, Form::Stream(_))
+    }
+
+    /// Whether there is nothing but white space so far.
+    pub fn is_empty(&self) -> bool {
+        matches!(self.form, Form::Unknown)
+    }
+
+    /// Whether something in it is worth passing on.
+    pub fn says(&self) -> bool {
+        self.progress.says || matches!(self.form, Form::TooLong)
+    }
+
     pub fn take(&mut self, bytes: &[u8]) {
+        if let (Form::Unknown, Some(first)) =
+            (&self.form, bytes.iter().find(|b| !b.is_ascii_whitespace()))
+        {
+            self.form = match first {
+                b'{' | b'[' => Form::Whole(Vec::new()),
+                _ => Form::Stream(Splitter::new(MAX_EVENT)),
+            };
+        }
         match &mut self.form {
+            Form::Unknown => {}
             Form::Stream(splitter) => {
                 for event in splitter.take(bytes) {
-                    let event =
-                        serde_json::from_str(&event.data).unwrap_or(Value::String(event.data));
-                    dialect(self.protocol).event(&event, &mut self.progress);
+                    self.progress.event(self.protocol, event);
                 }
             }
             Form::Whole(whole) if whole.len() + bytes.len() <= MAX_ANSWER => whole.extend(bytes),
@@ -88,21 +124,36 @@ impl Meter {
     }
 
     pub fn finish(mut self) -> Metered {
-        if let Form::Whole(whole) = &self.form
-            && let Ok(answer) = serde_json::from_slice(whole)
-        {
-            dialect(self.protocol).answer(&answer, &mut self.progress);
+        match &mut self.form {
+            Form::Whole(whole) => {
+                if let Some(answer) = read_json(whole) {
+                    dialect(self.protocol).answer(&answer, &mut self.progress);
+                }
+            }
+            Form::Stream(splitter) => {
+                if let Some(event) = splitter.finish() {
+                    self.progress.event(self.protocol, event);
+                }
+            }
+            Form::Unknown | Form::TooLong => {}
         }
         let found = self.progress;
         Metered {
             usage: (found.counts != Counts::default()).then(|| found.counts.usage()),
             complete: found.ended && found.error.is_none(),
             error: found.error,
+            says: found.says,
+            odd_end: found.odd_end,
         }
     }
 }
 
 impl AnswerProgress {
+    fn event(&mut self, protocol: Protocol, event: Event) {
+        let value = read_json(event.data.as_bytes());
+        dialect(protocol).event(&value.unwrap_or(Value::String(event.data)), self);
+    }
+
     /// Providers send usage once, or several times as it grows. Some then send
     /// zeros for the counts they do not repeat, so zeros never replace a count.
     pub(super) fn count(&mut self, mut counts: Counts) {
@@ -115,6 +166,43 @@ impl AnswerProgress {
 
     pub(super) fn end_if(&mut self, ended: bool) {
         self.ended |= ended;
+    }
+
+    /// Something of the model's, if this is more than an empty text, list or object.
+    pub(super) fn say(&mut self, part: &Value) {
+        self.says |= match part {
+            Value::String(text) => !text.is_empty(),
+            Value::Array(parts) => !parts.is_empty(),
+            Value::Object(fields) => !fields.is_empty(),
+            _ => false,
+        };
+    }
+
+    /// [`Self::say`] for each field but these.
+    pub(super) fn say_fields(&mut self, part: &Value, but: &[&str]) {
+        for (name, field) in part.as_object().into_iter().flatten() {
+            if !but.contains(&name.as_str()) {
+                self.say(field);
+            }
+        }
+    }
+
+    /// The end, if a reason is given.
+    pub(super) fn end(&mut self, reason: &Value, ends: Ends) {
+        self.end_if(reason.is_string());
+        self.reason(reason, ends);
+    }
+
+    /// The reason for an end that is yet to come.
+    pub(super) fn reason(&mut self, reason: &Value, ends: Ends) {
+        let Some(reason) = reason.as_str() else {
+            return;
+        };
+        if ends.cut.contains(&reason) {
+            self.says = true;
+        } else if !ends.done.contains(&reason) {
+            self.odd_end = Some(reason.chars().take(MAX_ERROR).collect());
+        }
     }
 
     /// Records the first error; null is no error.
@@ -146,7 +234,10 @@ impl Counts {
     }
 }
 
-/// The number at a JSON pointer; 0 if there is none.
+/// The number at a JSON pointer; 0 if there is none. Some providers write whole
+/// numbers with a fraction.
 pub(super) fn number(value: &Value, pointer: &str) -> u64 {
-    value.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
+    let number = value.pointer(pointer);
+    let whole = number.and_then(Value::as_u64);
+    whole.unwrap_or_else(|| number.and_then(Value::as_f64).map_or(0, |n| n as u64))
 }

@@ -7,6 +7,7 @@ mod chat;
 mod fields;
 mod gemini;
 mod headers;
+mod lenient;
 mod messages;
 mod meter;
 mod normalisation;
@@ -19,12 +20,13 @@ mod unambiguous;
 
 use axum::http::{HeaderName, header};
 use serde_json::{Value, json};
-use swe_ci_core::agent::Protocol;
+use swe_ci_core::agent::{Endpoint, Protocol};
 
 pub use headers::{key_header, passed_on_request, passed_on_response, token};
+pub use lenient::{readable, without_mark};
 pub use meter::Meter;
 pub use problem::{Problem, error_body, error_event, keep_alive};
-pub use request::{AgentRequest, Call, Outgoing, Route, call, models_body, parse_request};
+pub use request::{AgentRequest, Call, Outgoing, Route, call, minimal, models_body, parse_request};
 
 use fields::Fields;
 use meter::AnswerProgress;
@@ -33,6 +35,10 @@ use meter::AnswerProgress;
 trait Dialect {
     /// The call of a POST to this path, if the path belongs to this protocol.
     fn call(&self, path: &str, query: &str) -> Option<Call>;
+
+    /// The path and the body of a request for an answer to `text`, with nothing in
+    /// it that could be left out.
+    fn minimal(&self, endpoint: &Endpoint, text: &str, streamed: bool) -> (String, Value);
 
     /// The path below the provider's address.
     fn path(&self, request: &AgentRequest, model: &str) -> String;

@@ -10,7 +10,7 @@ use swe_ci_core::hosted_tools;
 
 use super::fields::Fields;
 use super::unambiguous::Unambiguous;
-use super::{dialect, normalisation};
+use super::{dialect, lenient, normalisation};
 
 /// The operation a request calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +93,12 @@ pub fn parse_request(call: &Call, bytes: &[u8]) -> Result<AgentRequest, String> 
         Call::Models => return Err("a request for the list of models has no body".into()),
     };
     let not_an_object = |error| format!("the body is not a JSON object: {error}");
+    // What some clients write is no strict JSON; what the provider gets is.
+    let mended = match serde_json::from_slice::<Value>(bytes) {
+        Ok(_) => None,
+        Err(_) => str::from_utf8(bytes).ok().map(lenient::mended),
+    };
+    let bytes = mended.as_deref().map_or(bytes, str::as_bytes);
     let Unambiguous(body) = serde_json::from_slice(bytes).map_err(not_an_object)?;
     let fields: Fields = serde_json::from_slice(bytes).map_err(not_an_object)?;
     let body = body.as_object().ok_or("the body is not a JSON object")?;
@@ -111,6 +117,16 @@ pub fn parse_request(call: &Call, bytes: &[u8]) -> Result<AgentRequest, String> 
         hosted_tools: hosted_tools::requested(route.protocol, body),
         query: route.query,
     })
+}
+
+/// A request of our own to an endpoint for an answer to `text`.
+///
+/// # Errors
+/// None that was seen: the body is one that [`parse_request`] takes.
+pub fn minimal(endpoint: &Endpoint, text: &str, streamed: bool) -> Result<AgentRequest, String> {
+    let (path, body) = dialect(endpoint.protocol).minimal(endpoint, text, streamed);
+    let call = call(&Method::POST, &path).ok_or("no such path")?;
+    parse_request(&call, body.to_string().as_bytes())
 }
 
 impl AgentRequest {

@@ -1,17 +1,28 @@
 //! The dialect of OpenAI's responses.
 
 use serde_json::{Value, json};
-use swe_ci_core::agent::Protocol;
+use swe_ci_core::agent::{Endpoint, Protocol};
 
-use super::meter::{AnswerProgress, Counts, number};
+use super::meter::{AnswerProgress, Counts, Ends, number};
 use super::{AgentRequest, Call, Dialect, Problem, Route};
 
 pub struct Responses;
+
+const ENDS: Ends = Ends {
+    done: &["completed"],
+    cut: &["incomplete"],
+};
 
 impl Dialect for Responses {
     fn call(&self, path: &str, _query: &str) -> Option<Call> {
         let route = Route::new(Protocol::Responses);
         (path == "/v1/responses").then_some(Call::Ask(route))
+    }
+
+    fn minimal(&self, endpoint: &Endpoint, text: &str, streamed: bool) -> (String, Value) {
+        let input = json!([{ "role": "user", "content": text }]);
+        let body = json!({ "model": endpoint.model, "input": input, "stream": streamed });
+        ("/v1/responses".into(), body)
     }
 
     fn path(&self, _request: &AgentRequest, _model: &str) -> String {
@@ -33,17 +44,20 @@ impl Dialect for Responses {
                 let nested = &event["error"];
                 progress.fail(if nested.is_null() { event } else { nested });
             }
-            _ => progress.fail(&event["error"]),
+            _ => {
+                progress.fail(&event["error"]);
+                progress.say(&event["delta"]);
+            }
         }
     }
 
     fn answer(&self, answer: &Value, progress: &mut AnswerProgress) {
         progress.count(counts(&answer["usage"]));
         progress.fail(&answer["error"]);
+        progress.say(&answer["output"]);
         match answer["status"].as_str() {
-            Some("completed" | "incomplete") => progress.end_if(true),
             Some("failed") => progress.fail(&"the response failed".into()),
-            Some(_) => {}
+            Some(_) => progress.end(&answer["status"], ENDS),
             None => progress.end_if(answer["output"].is_array()),
         }
     }

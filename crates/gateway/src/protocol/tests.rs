@@ -334,16 +334,16 @@ data: {"type":"message_stop"}
     ]
 }
 
-fn metered<'a>(
-    protocol: Protocol,
-    streamed: bool,
-    pieces: impl IntoIterator<Item = &'a [u8]>,
-) -> Metered {
-    let mut meter = Meter::new(protocol, streamed);
+fn metered<'a>(protocol: Protocol, pieces: impl IntoIterator<Item = &'a [u8]>) -> Metered {
+    let mut meter = Meter::new(protocol);
     for piece in pieces {
         meter.take(piece);
     }
-    meter.finish()
+    Metered {
+        says: false,
+        odd_end: None,
+        ..meter.finish()
+    }
 }
 
 #[test]
@@ -353,17 +353,13 @@ fn a_stream_is_metered_however_it_is_cut() {
         let expect = Metered {
             usage,
             complete: true,
-            error: None,
+            ..Metered::default()
         };
-        assert_eq!(metered(protocol, true, [bytes]), expect, "{stream}");
-        assert_eq!(metered(protocol, true, bytes.chunks(1)), expect, "{stream}");
+        assert_eq!(metered(protocol, [bytes]), expect, "{stream}");
+        assert_eq!(metered(protocol, bytes.chunks(1)), expect, "{stream}");
         for at in 0..bytes.len() {
             let (one, other) = bytes.split_at(at);
-            assert_eq!(
-                metered(protocol, true, [one, other]),
-                expect,
-                "{at}: {stream}"
-            );
+            assert_eq!(metered(protocol, [one, other]), expect, "{at}: {stream}");
         }
     }
 }
@@ -371,10 +367,10 @@ fn a_stream_is_metered_however_it_is_cut() {
 #[test]
 fn a_truncated_stream_is_not_complete() {
     for (protocol, stream, _) in streams() {
-        // Line ends may have two bytes; without the last one the event is open.
+        // Some providers end without the empty line.
         let whole = stream.trim_end().len();
-        for at in 0..=whole {
-            let found = metered(protocol, true, [&stream.as_bytes()[..at]]);
+        for at in 0..whole {
+            let found = metered(protocol, [&stream.as_bytes()[..at]]);
             assert!(!found.complete && found.error.is_none(), "{at}: {stream}");
         }
     }
@@ -388,17 +384,13 @@ fn answers_in_one_piece_are_metered() {
         let expect = Metered {
             usage: expect,
             complete: true,
-            error: None,
+            ..Metered::default()
         };
         for size in 1..=bytes.len() {
-            assert_eq!(
-                metered(protocol, false, bytes.chunks(size)),
-                expect,
-                "{text}"
-            );
+            assert_eq!(metered(protocol, bytes.chunks(size)), expect, "{text}");
         }
         for at in 0..bytes.len() {
-            assert_eq!(metered(protocol, false, [&bytes[..at]]), Metered::default());
+            assert_eq!(metered(protocol, [&bytes[..at]]), Metered::default());
         }
     };
     let chat = |usage: Value| json!({"choices": [{"message": {}, "finish_reason": "stop"}], "usage": usage});
@@ -445,38 +437,36 @@ fn answers_in_one_piece_are_metered() {
 
 #[test]
 fn errors_inside_an_answer_are_found() {
-    let check = |protocol, streamed, answer: &str, expect: &str| {
-        let found = metered(protocol, streamed, [answer.as_bytes()]);
+    let check = |protocol, answer: &str, expect: &str| {
+        let found = metered(protocol, [answer.as_bytes()]);
         assert_eq!(found.error.as_deref(), Some(expect), "{answer}");
         assert!(!found.complete, "{answer}");
     };
     let done = "data: {\"error\":{\"message\":\"overloaded\",\"code\":502}}\n\ndata: [DONE]\n\n";
-    check(Chat, true, done, "overloaded");
-    check(Chat, false, r#"{"error":"no such model"}"#, "no such model");
+    check(Chat, done, "overloaded");
+    check(Chat, r#"{"error":"no such model"}"#, "no such model");
     let event = |data: &str| format!("event: x\ndata: {data}\n\n");
     let failed = r#"{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"sorry"}}}"#;
-    check(Responses, true, &event(failed), "sorry");
+    check(Responses, &event(failed), "sorry");
     let bare = r#"{"type":"response.failed","response":{"status":"failed","error":null}}"#;
-    check(Responses, true, &event(bare), "the response failed");
+    check(Responses, &event(bare), "the response failed");
     check(
         Responses,
-        true,
         &event(r#"{"type":"error","message":"sorry"}"#),
         "sorry",
     );
     check(
         Responses,
-        true,
         &event(r#"{"type":"error","error":{"x":1}}"#),
         r#"{"x":1}"#,
     );
     let overloaded =
         r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
-    check(Messages, true, &event(overloaded), "Overloaded");
-    check(Messages, false, overloaded, "Overloaded");
+    check(Messages, &event(overloaded), "Overloaded");
+    check(Messages, overloaded, "Overloaded");
     let gemini = r#"{"error":{"code":503,"message":"try later","status":"UNAVAILABLE"}}"#;
-    check(Gemini, true, &event(gemini), "try later");
-    check(Gemini, false, gemini, "try later");
+    check(Gemini, &event(gemini), "try later");
+    check(Gemini, gemini, "try later");
 }
 
 /// Every answer, with each byte replaced or removed, metered in every protocol:
@@ -498,8 +488,7 @@ fn garbage_causes_no_panic() {
             ] {
                 let broken = [&bytes[..at], put, &bytes[at + 1..]].concat();
                 for protocol in Protocol::ALL {
-                    let _ = metered(protocol, true, [&broken[..]]);
-                    let _ = metered(protocol, false, [&broken[..]]);
+                    let _ = metered(protocol, [&broken[..]]);
                 }
             }
         }
@@ -546,19 +535,20 @@ fn keep_alive_has_no_effect_and_errors_end_a_stream() {
         let expect = Metered {
             usage,
             complete: true,
-            error: None,
+            ..Metered::default()
         };
-        assert_eq!(metered(protocol, true, [&answer[..]]), expect);
+        assert_eq!(metered(protocol, [&answer[..]]), expect);
 
         let failed = [alive, &error_event(protocol, true, problem, "gone\n")].concat();
-        let found = metered(protocol, true, [&failed[..]]);
-        // Google's clients expect an object outside of any event.
-        let expect = (protocol != Gemini).then_some("gone\n");
-        assert_eq!((found.complete, found.error.as_deref()), (false, expect));
+        let found = metered(protocol, [&failed[..]]);
+        assert_eq!(
+            (found.complete, found.error.as_deref()),
+            (false, Some("gone\n"))
+        );
 
         let alive = keep_alive(protocol, false);
         let failed = [alive, &error_event(protocol, false, problem, "gone")].concat();
-        let found = metered(protocol, false, [&failed[..]]);
+        let found = metered(protocol, [&failed[..]]);
         assert_eq!(found.error.as_deref(), Some("gone"));
     }
 }
@@ -631,4 +621,104 @@ fn the_list_of_models_has_the_format_of_its_path() {
     let read = |path| serde_json::from_slice::<Value>(&models_body(path, "m")).unwrap();
     assert_eq!(read("/v1/models")["data"][0]["id"], "m");
     assert_eq!(read("/v1beta/models")["models"][0]["name"], "models/m");
+}
+
+#[test]
+fn an_answer_says_something_or_does_not() {
+    let check = |protocol, answer: Value, says: bool, odd_end: Option<&str>| {
+        let mut meter = Meter::new(protocol);
+        meter.take(answer.to_string().as_bytes());
+        let found = meter.finish();
+        assert_eq!(
+            (found.says, found.odd_end.as_deref()),
+            (says, odd_end),
+            "{answer}"
+        );
+    };
+    let chat = |message: Value, end: &str| json!({"choices": [{"message": message, "finish_reason": end}]});
+    check(Chat, chat(json!({"content": "hi"}), "stop"), true, None);
+    check(Chat, chat(json!({"content": ""}), "stop"), false, None);
+    check(
+        Chat,
+        chat(json!({"role": "assistant", "content": null}), "stop"),
+        false,
+        None,
+    );
+    check(
+        Chat,
+        chat(json!({"content": null, "tool_calls": [{}]}), "tool_calls"),
+        true,
+        None,
+    );
+    check(
+        Chat,
+        chat(json!({"content": "", "reasoning_content": "hm"}), "stop"),
+        true,
+        None,
+    );
+    // All of the limit went into thoughts that are not shown.
+    check(Chat, chat(json!({"content": ""}), "length"), true, None);
+    check(
+        Chat,
+        chat(json!({"content": "ha"}), "network_error"),
+        true,
+        Some("network_error"),
+    );
+    check(Chat, json!({"choices": []}), false, None);
+    check(
+        Messages,
+        json!({"content": [], "stop_reason": "end_turn"}),
+        false,
+        None,
+    );
+    check(
+        Messages,
+        json!({"content": [], "stop_reason": "refusal"}),
+        true,
+        None,
+    );
+    check(
+        Responses,
+        json!({"status": "completed", "output": []}),
+        false,
+        None,
+    );
+    check(
+        Responses,
+        json!({"status": "cancelled", "output": [{}]}),
+        true,
+        Some("cancelled"),
+    );
+    check(
+        Gemini,
+        json!({"candidates": [{"finishReason": "OTHER"}]}),
+        false,
+        Some("OTHER"),
+    );
+    check(
+        Gemini,
+        json!({"promptFeedback": {"blockReason": "SAFETY"}}),
+        true,
+        None,
+    );
+}
+
+#[test]
+fn json_is_read_as_it_is_met() {
+    let check = |answer: &str, expect: Option<Usage>| {
+        let mut meter = Meter::new(Chat);
+        meter.take(answer.as_bytes());
+        let found = meter.finish();
+        assert_eq!((found.complete, found.usage), (true, expect), "{answer}");
+    };
+    let with = |text: &str, tokens: &str| {
+        format!(
+            r#"{{"choices":[{{"message":{{"content":"{text}"}},"finish_reason":"stop"}}],"usage":{{"prompt_tokens":{tokens},"completion_tokens":3,"x":[NaN,-Infinity]}}}}"#
+        )
+    };
+    check(&with(r"half \ud83d", "7"), usage(7, 0, 3, 0));
+    check(
+        &with(r#"NaN \ud83d\ude00 \ude00 \" \\"#, "7.0"),
+        usage(7, 0, 3, 0),
+    );
 }

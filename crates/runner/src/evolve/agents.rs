@@ -100,6 +100,7 @@ impl ModelUsage {
 /// One piece of work for an agent.
 pub(super) struct Work<'a> {
     pub role: Role,
+    pub iteration: u32,
     pub play: Play,
     pub container: &'a StepContainer,
     /// The files in the container, by folder.
@@ -255,6 +256,13 @@ impl<'a> Agents<'a> {
             ledger: self.ledger.clone(),
             patience: Duration::from_secs(self.limits.patience_seconds.into()),
             allow_hosted_tools: self.allow_hosted_tools,
+            step: format!(
+                "{}/{}/{}/{}",
+                self.waits.claim.run_id,
+                self.waits.claim.evolution_id,
+                work.iteration,
+                work.role.name()
+            ),
         };
         let socket_mount = work.container.socket_mount.as_ref();
         Ok(self.evolver.gateway.open(socket_mount, config)?)

@@ -211,6 +211,7 @@ impl Evolution<'_> {
         }
         let work = Work {
             role: at.role,
+            iteration: at.iteration,
             play,
             container: &container,
             parts,

@@ -122,7 +122,6 @@ impl Docker {
             working_dir: Some("/".into()),
             open_stdin: Some(true),
             stdin_once: Some(true),
-            network_disabled: Some(true),
             labels: Some(HashMap::from([
                 (LABEL_INSTANCE.into(), self.instance.0.clone()),
                 (LABEL_PURPOSE.into(), spec.purpose.name().into()),
@@ -130,6 +129,8 @@ impl Docker {
                 (LABEL_PROCESS.into(), self.process.name.clone()),
             ])),
             host_config: Some(HostConfig {
+                // Only the loopback, and with it the names of `localhost`, which a
+                // container without a network mode would not know.
                 network_mode: Some("none".into()),
                 cap_drop: Some(vec!["ALL".into()]),
                 security_opt: Some(vec!["no-new-privileges".into(), seccomp::option()]),

@@ -89,6 +89,11 @@ impl ScriptedLlm {
         self.server.seen()
     }
 
+    /// Lets go of faults that have not happened yet.
+    pub fn forget_faults(&self) {
+        self.server.forget_faults();
+    }
+
     /// Makes the next `n` requests with the right key fail, without consulting the
     /// script. Further calls apply to the requests after those.
     pub fn fault_first(&self, n: usize, fault: Fault) {

@@ -75,6 +75,10 @@ impl Server {
         lock(&self.seen).clone()
     }
 
+    pub fn forget_faults(&self) {
+        lock(&self.faults).clear();
+    }
+
     pub fn add_faults(&self, n: usize, fault: Fault) {
         lock(&self.faults).extend(std::iter::repeat_n(fault, n));
     }

@@ -279,6 +279,10 @@ impl Engine {
                 ledger: pass.ledger.clone(),
                 patience: PATIENCE,
                 allow_hosted_tools: false,
+                step: format!(
+                    "{}/{}/{}/judge",
+                    pass.run_id, case.evolution.id, case.row.iteration
+                ),
             },
         )?;
         let question = Question {

@@ -1,0 +1,86 @@
+//! Whose fault it is that an exchange came to nothing, and how long the provider is
+//! waited for.
+
+use std::time::Duration;
+
+use super::active_exchange::ActiveExchange;
+use super::provider_request::{Failure, Judged};
+use super::recording::Retry;
+
+/// The longest pause between two tries, unless the provider asks for more.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// Tries of a request whose provider answers others.
+const MAX_TRIES: u32 = 5;
+impl ActiveExchange {
+    /// Whose fault a failure is. Returns once the same request is worth another try.
+    pub(super) async fn judge(&mut self, failure: &Failure, tries: u32) -> Judged {
+        if failure.permanent {
+            return Judged::Provider(failure.why.clone());
+        }
+        // Most of these pass: the first is worth no probe.
+        if failure.passing && tries == 1 && self.pause(failure, &failure.why).await {
+            return Judged::Again;
+        }
+        loop {
+            let session = self.session.clone();
+            let waiting = (self.session.excluded.wait(), self.session.unable.wait());
+            let verdict = self.keeping_alive(session.probe()).await;
+            drop(waiting);
+            let Err(unable) = verdict else {
+                let again = failure.passing && tries < MAX_TRIES;
+                return match again && self.pause(failure, &failure.why).await {
+                    true => Judged::Again,
+                    false => Judged::Request,
+                };
+            };
+            if !self.pause(failure, &unable).await {
+                let seconds = self.session.unable.total().as_secs();
+                return Judged::Provider(format!(
+                    "the provider was waited for {seconds} s and still fails: {}; a request of the platform's own: {unable}",
+                    failure.why
+                ));
+            }
+        }
+    }
+
+    /// Waits as long as the provider asks, otherwise twice as long each time, with
+    /// jitter; `false` if the patience is spent before.
+    async fn pause(&mut self, failure: &Failure, why: &str) -> bool {
+        let pause = failure.pause.unwrap_or_else(|| with_jitter(self.own_pause));
+        self.own_pause = self.own_pause.saturating_mul(2).min(LONGEST_PAUSE);
+        let session = self.session.clone();
+        if session.unable.total().saturating_add(pause) > session.config.patience {
+            return false;
+        }
+        tracing::info!(
+            model = session.config.endpoint.model,
+            pause_ms = pause.as_millis(),
+            "retrying the provider: {why}"
+        );
+        session.totals().last_failure = Some(why.to_owned());
+        self.exchange.retries.push(Retry {
+            status: failure.status.map(|status| status.as_u16()),
+            why: why.to_owned(),
+            waited_ms: u64::try_from(pause.as_millis()).unwrap_or(u64::MAX),
+        });
+        let _waiting = (session.excluded.wait(), session.unable.wait());
+        self.keeping_alive(tokio::time::sleep(pause)).await;
+        true
+    }
+
+    /// The provider's fault in an answer that has ended badly, if it is that.
+    pub(super) async fn trouble(&mut self, why: Option<String>) -> Option<String> {
+        let why = why?;
+        let session = self.session.clone();
+        let _waiting = (session.excluded.wait(), session.unable.wait());
+        let unable = session.probe().await.err()?;
+        Some(format!("{why}; a request of the platform's own: {unable}"))
+    }
+}
+
+/// Between half and all of a pause, so that requests refused together do not return
+/// together.
+fn with_jitter(pause: Duration) -> Duration {
+    let random = f64::from(uuid::Uuid::now_v7().as_bytes()[15]) / 255.0;
+    pause.mul_f64(0.5 + random / 2.0)
+}

@@ -1,0 +1,95 @@
+//! Whose fault is an exchange that came to nothing? An experiment decides, not a list
+//! of statuses and wordings: the provider gets a request of our own, with the same
+//! address, key, model and protocol, and nothing of the agent's in it. If it does not
+//! answer that either, the provider is unable. If it does, the request was at fault.
+//!
+//! One probe at a time runs per address, key and model. Who waited for it shares its
+//! result.
+
+use std::time::{Duration, Instant};
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use futures::StreamExt;
+
+use super::probe_results::Verdict;
+use super::protocol::{self, Meter};
+use super::provider_request::shorten;
+use super::session_state::SessionState;
+
+const WORD: &str = "ready";
+const QUESTION: &str = "Answer with the one word: ready";
+/// A provider that needs longer for one word is in trouble.
+const TIME_LIMIT: Duration = Duration::from_mins(2);
+
+impl SessionState {
+    /// Whether the provider answers anything now.
+    pub async fn probe(&self) -> Verdict {
+        let now = Instant::now();
+        let mut latest = self.probes.lock().await;
+        if let Some((began, verdict)) = &*latest
+            && *began >= now
+        {
+            return verdict.clone();
+        }
+        let began = Instant::now();
+        let asked = tokio::time::timeout(TIME_LIMIT, self.ask_for_a_word()).await;
+        let verdict =
+            asked.unwrap_or_else(|_| Err(format!("no answer within {} s", TIME_LIMIT.as_secs())));
+        tracing::info!(
+            model = self.config.endpoint.model,
+            ?verdict,
+            "probed the provider"
+        );
+        *latest = Some((began, verdict.clone()));
+        verdict
+    }
+
+    /// Some providers only stream, others never do.
+    async fn ask_for_a_word(&self) -> Verdict {
+        match self.ask_once(true).await {
+            Err((Some(status), _)) if status.is_client_error() => {
+                self.ask_once(false).await.map_err(|(_, why)| why)
+            }
+            answered => answered.map_err(|(_, why)| why),
+        }
+    }
+
+    async fn ask_once(&self, streamed: bool) -> Result<(), (Option<StatusCode>, String)> {
+        let endpoint = &self.config.endpoint;
+        let request = protocol::minimal(endpoint, QUESTION, streamed).map_err(|e| (None, e))?;
+        let outgoing = request.outgoing(endpoint, false);
+        // Anthropic's protocol asks for it; harnesses send it themselves.
+        let version = HeaderValue::from_static("2023-06-01");
+        let headers = HeaderMap::from_iter([(
+            axum::http::HeaderName::from_static("anthropic-version"),
+            version,
+        )]);
+        let sent = self.send(&outgoing, &headers).await;
+        let response = sent.map_err(|failure| (failure.status, failure.why))?;
+        let (mut meter, mut text) = (Meter::new(endpoint.protocol), Vec::new());
+        let mut pieces = response.bytes_stream();
+        while let Some(piece) = pieces.next().await {
+            let piece = piece.map_err(|e| (None, e.without_url().to_string()))?;
+            let piece = match meter.is_empty() {
+                true => protocol::without_mark(piece),
+                false => piece,
+            };
+            meter.take(&piece);
+            text.extend_from_slice(&piece[..piece.len().min(64 << 10)]);
+        }
+        let metered = meter.finish();
+        self.count_probe(metered.usage.unwrap_or_default());
+        let text = self.without_key(&String::from_utf8_lossy(&text));
+        let failed = |why: String| Err((None, why));
+        match (metered.error, metered.odd_end) {
+            (Some(error), _) => failed(shorten(&self.without_key(&error))),
+            // An end that its protocol does not know may be its way to say `stop`.
+            (None, Some(end)) if !text.to_lowercase().contains(WORD) => {
+                failed(format!("the answer ended with `{end}`"))
+            }
+            _ if !metered.complete => failed(format!("no whole answer: {}", shorten(&text))),
+            _ if !metered.says => failed(format!("an empty answer: {}", shorten(&text))),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Sends a request to the provider once, and says what a failure was.
+
+use std::time::Duration;
+
+use axum::http::{HeaderMap, StatusCode, header};
+use secrecy::ExposeSecret;
+use swe_ci_core::permissions::Reach;
+
+use super::allowed_addresses;
+use super::protocol::{self, Outgoing};
+use super::session_state::SessionState;
+
+/// By this header of all requests a provider or a proxy tells steps apart.
+const STEP_HEADER: &str = "x-swe-ci-step";
+
+/// The longest pause a provider can ask for.
+const LONGEST_REQUESTED_PAUSE: Duration = Duration::from_hours(24);
+const MAX_ERROR_BODY: usize = 64 * 1024;
+
+/// A try without an answer to pass on.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub why: String,
+    pub status: Option<StatusCode>,
+    /// The provider's `Retry-After`.
+    pub pause: Option<Duration>,
+    /// Neither the provider nor the request is at fault, and no other try helps.
+    pub permanent: bool,
+    /// The same request may succeed a little later.
+    pub passing: bool,
+    /// What the harness gets if the request itself is at fault.
+    pub as_it_stood: Option<AsItStood>,
+}
+
+/// Whose fault a failure is.
+pub(super) enum Judged {
+    /// Nobody's as yet: the same request may succeed now.
+    Again,
+    Request,
+    Provider(String),
+}
+
+/// An answer of the provider's.
+#[derive(Debug)]
+pub(super) struct AsItStood {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl SessionState {
+    /// The head of a successful answer.
+    pub(super) async fn send(
+        &self,
+        outgoing: &Outgoing,
+        headers: &HeaderMap,
+    ) -> Result<reqwest::Response, Failure> {
+        if let Some(why) = self.refused_address() {
+            return Err(Failure::permanent(why));
+        }
+        let request = self.request(outgoing, headers);
+        let request = request.map_err(Failure::permanent)?;
+        let sent = request.send().await;
+        let response = sent.map_err(|error| match allowed_addresses::refusal(&error) {
+            Some(why) => Failure::permanent(why),
+            // The text may contain the address, but not the key: it is in a
+            // header.
+            None => Failure::passing(format!("no answer ({})", innermost(&error))),
+        })?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let headers = response.headers().clone();
+        let body = self.without_key(&read_error_body(response).await);
+        Err(Failure {
+            why: format!("HTTP {status}: {}", shorten(&body)),
+            status: Some(status),
+            pause: retry_after(&headers),
+            permanent: false,
+            passing: is_passing(status),
+            as_it_stood: Some(AsItStood {
+                status,
+                headers,
+                body: body.into_bytes(),
+            }),
+        })
+    }
+
+    /// Why the session may not use the endpoint, if its host is an IP address.
+    fn refused_address(&self) -> Option<String> {
+        match self.config.grant.reach {
+            Reach::Anywhere => None,
+            Reach::Public => {
+                let url = reqwest::Url::parse(&self.config.endpoint.url).ok()?;
+                Some(allowed_addresses::refused_literal(&url)?.to_string())
+            }
+        }
+    }
+
+    fn request(
+        &self,
+        outgoing: &Outgoing,
+        headers: &HeaderMap,
+    ) -> Result<reqwest::RequestBuilder, String> {
+        let endpoint = &self.config.endpoint;
+        let base = endpoint.url.trim_end_matches('/');
+        let query = outgoing.query.map_or(String::new(), |q| format!("?{q}"));
+        let mut request = self
+            .gateway
+            .client(self.config.grant.reach)
+            .post(format!("{base}{}{query}", outgoing.path))
+            .body(outgoing.body.clone());
+        for (name, value) in headers {
+            if protocol::passed_on_request(name) && name != header::CONTENT_TYPE {
+                request = request.header(name, value);
+            }
+        }
+        request = request
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(STEP_HEADER, &self.config.step);
+        if let Some(key) = &self.config.key {
+            let (name, value) = protocol::key_header(endpoint.protocol, key.expose_secret())
+                .map_err(|_| {
+                    "the key has characters that no header can hold, such as a line break; store it again"
+                })?;
+            request = request.header(name, value);
+        }
+        Ok(request)
+    }
+}
+
+impl Failure {
+    pub fn passing(why: String) -> Self {
+        Self {
+            why,
+            status: None,
+            pause: None,
+            permanent: false,
+            passing: true,
+            as_it_stood: None,
+        }
+    }
+
+    fn permanent(why: impl Into<String>) -> Self {
+        Self {
+            permanent: true,
+            passing: false,
+            ..Self::passing(why.into())
+        }
+    }
+
+    pub fn is_throttling(&self) -> bool {
+        let throttling = |status: StatusCode| [429, 503, 529].contains(&status.as_u16());
+        self.status.is_some_and(throttling)
+    }
+}
+
+/// Decides only whether a request is worth another try before the probe.
+fn is_passing(status: StatusCode) -> bool {
+    [408, 429].contains(&status.as_u16()) || (status.is_server_error() && status.as_u16() != 501)
+}
+
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let asked = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
+    let pause = swe_ci_base::retry::retry_after(asked)?;
+    Some(pause.min(LONGEST_REQUESTED_PAUSE))
+}
+
+/// The first bytes of an error response.
+async fn read_error_body(mut response: reqwest::Response) -> String {
+    let mut bytes = Vec::new();
+    while let Ok(Some(piece)) = response.chunk().await {
+        bytes.extend_from_slice(&piece);
+        if bytes.len() > MAX_ERROR_BODY {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A text on one line, cut to 300 characters.
+pub(super) fn shorten(text: &str) -> String {
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match plain.char_indices().nth(300) {
+        Some((end, _)) => format!("{}…", &plain[..end]),
+        None => plain,
+    }
+}
+
+fn innermost(error: &reqwest::Error) -> String {
+    let innermost = anyhow::Chain::new(error).next_back();
+    innermost.map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_in_seconds_or_as_a_date() {
+        let check = |text: &str, expect: Option<u64>| {
+            let headers = HeaderMap::from_iter([(header::RETRY_AFTER, text.parse().unwrap())]);
+            let found = retry_after(&headers).map(|pause| pause.as_secs());
+            assert_eq!(found, expect, "{text}");
+        };
+        check("7", Some(7));
+        check("0.5", Some(0));
+        check("Wed, 21 Oct 2015 07:28:00 GMT", Some(0));
+        // Absurd values overflow nothing.
+        check("1e18", Some(86_400));
+        check("18446744073709551615", None);
+        check("1e400", None);
+        check("Thu, 30 Dec 9999 00:00:00 GMT", Some(86_400));
+        check("soon", None);
+        check("-3", None);
+        assert_eq!(retry_after(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn passing_statuses() {
+        for (status, expect) in [(200, false), (400, false), (401, false), (408, true)] {
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(is_passing(status), expect, "{status}");
+        }
+        for status in [429, 500, 502, 503, 504, 529] {
+            assert!(is_passing(StatusCode::from_u16(status).unwrap()));
+        }
+    }
+}
