@@ -85,7 +85,7 @@ impl SessionState {
 
 pub(super) struct ActiveExchange {
     pub(super) session: Arc<SessionState>,
-    request: AgentRequest,
+    pub(super) request: AgentRequest,
     distinct: u32,
     pub(super) exchange: Exchange,
     reply: Reply,

@@ -1,5 +1,5 @@
-//! Whose fault it is that an exchange came to nothing, and how long the provider is
-//! waited for.
+//! Judges failed exchanges: the provider or the request is at fault. Waits for a
+//! provider that is.
 
 use std::time::Duration;
 
@@ -11,11 +11,17 @@ use super::recording::Retry;
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// Tries of a request whose provider answers others.
 const MAX_TRIES: u32 = 5;
+
 impl ActiveExchange {
-    /// Whose fault a failure is. Returns once the same request is worth another try.
+    /// Decides who is at fault. Waits, and returns [`Judged::Again`] once the same
+    /// request is worth another try.
     pub(super) async fn judge(&mut self, failure: &Failure, tries: u32) -> Judged {
         if failure.permanent {
             return Judged::Provider(failure.why.clone());
+        }
+        // A provider need not support counting tokens in advance: no probe pays for it.
+        if self.request.counting && !failure.passing {
+            return Judged::Request;
         }
         // Most of these pass: the first is worth no probe.
         if failure.passing && tries == 1 && self.pause(failure, &failure.why).await {

@@ -1,10 +1,12 @@
-//! Whose fault is an exchange that came to nothing? An experiment decides, not a list
-//! of statuses and wordings: the provider gets a request of our own, with the same
-//! address, key, model and protocol, and nothing of the agent's in it. If it does not
-//! answer that either, the provider is unable. If it does, the request was at fault.
+//! The probe: a request of our own that tells who is at fault for a failed exchange.
 //!
-//! One probe at a time runs per address, key and model. Who waited for it shares its
-//! result.
+//! The gateway sends it with the same address, key, model and protocol, and with
+//! nothing of the agent's in it. A provider that does not answer it either is unable.
+//! If the provider answers, the agent's request was at fault. This experiment replaces
+//! lists of statuses and wordings.
+//!
+//! One probe at a time runs per address, key and model. Sessions that waited for it
+//! share its result.
 
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,8 @@ use super::session_state::SessionState;
 
 const WORD: &str = "ready";
 const QUESTION: &str = "Answer with the one word: ready";
+/// Bytes of the answer that are searched for the word, and shown.
+const MAX_TEXT: usize = 64 << 10;
 /// A provider that needs longer for one word is in trouble.
 const TIME_LIMIT: Duration = Duration::from_mins(2);
 
@@ -75,7 +79,8 @@ impl SessionState {
                 false => piece,
             };
             meter.take(&piece);
-            text.extend_from_slice(&piece[..piece.len().min(64 << 10)]);
+            let free = MAX_TEXT - text.len();
+            text.extend_from_slice(&piece[..piece.len().min(free)]);
         }
         let metered = meter.finish();
         self.count_probe(metered.usage.unwrap_or_default());

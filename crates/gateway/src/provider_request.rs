@@ -28,11 +28,11 @@ pub(super) struct Failure {
     pub permanent: bool,
     /// The same request may succeed a little later.
     pub passing: bool,
-    /// What the harness gets if the request itself is at fault.
+    /// The harness gets this if the request itself is at fault.
     pub as_it_stood: Option<AsItStood>,
 }
 
-/// Whose fault a failure is.
+/// The judgement about a failure.
 pub(super) enum Judged {
     /// Nobody's as yet: the same request may succeed now.
     Again,

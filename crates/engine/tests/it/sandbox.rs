@@ -1,4 +1,4 @@
-//! What containers do with commands and files, beyond what steps need: images that
+//! Containers run commands and take files, also in ways that no step needs: images that
 //! lack a program, volumes that an image declares, processes that are left behind,
 //! and files that do not come with the output.
 

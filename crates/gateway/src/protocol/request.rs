@@ -93,7 +93,7 @@ pub fn parse_request(call: &Call, bytes: &[u8]) -> Result<AgentRequest, String> 
         Call::Models => return Err("a request for the list of models has no body".into()),
     };
     let not_an_object = |error| format!("the body is not a JSON object: {error}");
-    // What some clients write is no strict JSON; what the provider gets is.
+    // Some clients write JSON that is not strict. The provider gets strict JSON.
     let mended = match serde_json::from_slice::<Value>(bytes) {
         Ok(_) => None,
         Err(_) => str::from_utf8(bytes).ok().map(lenient::mended),
