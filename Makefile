@@ -34,7 +34,7 @@ run: ## Set up, build and serve at http://127.0.0.1:3000 (SWE_CI_LISTEN, SWE_CI_
 test: lint-texts ## Everything CI runs, with Docker, PostgreSQL and a browser; slow tests where their files changed
 	@exec scripts/test.sh
 
-test-changed: lint-texts ## The tests of the crates that changed since SWE_CI_BASE (the latest commit's parent)
+test-changed: lint-texts ## The tests of the crates that changed since origin/main (SWE_CI_BASE)
 	@exec scripts/test.sh changed
 
 test-all: lint-texts ## Every test: also slow ones, the whole cluster, fuzzers, and what needs the package index

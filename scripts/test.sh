@@ -6,8 +6,8 @@
 #   scripts/test.sh changed  `make test-changed`: the tests of the crates that changed
 #   scripts/test.sh all      `make test-all`: every test, the whole cluster, the fuzzers
 #
-# What changed: the working tree, and the commits since SWE_CI_BASE, by default
-# since the parent of the latest.
+# What changed: the working tree, and the commits since SWE_CI_BASE; by default those
+# that origin/main does not have, or the latest one if it has all.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -35,7 +35,9 @@ native=(--workspace --exclude xtask)
 
 # The files that changed; every file where git cannot tell.
 changed_files() {
-    local base=${SWE_CI_BASE:-HEAD^}
+    local base=${SWE_CI_BASE:-}
+    [[ -n $base ]] || base=$(git merge-base HEAD origin/main 2>/dev/null || true)
+    if [[ -z $base || $base == "$(git rev-parse HEAD 2>/dev/null)" ]]; then base=HEAD^; fi
     {
         git diff --name-only "$base" -- 2>/dev/null || git ls-files 2>/dev/null || find . -path ./target -prune -o -type f -print | cut -c 3-
         git ls-files --others --exclude-standard 2>/dev/null
