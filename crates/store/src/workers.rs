@@ -99,14 +99,14 @@ impl Store {
     pub async fn workers(&self) -> Result<Vec<WorkerView>> {
         let now = self.dialect.now();
         let mut workers = composed(format!(
-            "SELECT w.*, {now} AS now FROM workers w ORDER BY w.name, w.started_at"
+            "SELECT w.*, {now} AS now FROM workers w ORDER BY w.name, w.started_at, w.id"
         ))
         .all(&self.pool, read_worker)
         .await?;
         let claims = composed(format!(
             "SELECT e.id AS evolution_id, e.run_id, e.task_id, e.sample, e.at_iteration, e.at_role, e.worker
              FROM evolutions e WHERE e.progress = 'running' AND e.lease_until >= {now}
-             ORDER BY e.started_at"
+             ORDER BY e.started_at, e.id"
         ))
         .all(&self.pool, |row| {
             let claim = from_row!(row => WorkerClaim {

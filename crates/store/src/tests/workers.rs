@@ -26,6 +26,11 @@ async fn workers_are_listed_with_what_they_hold() {
             };
             store.put_worker(&new).await.unwrap();
         }
+        // Workers of one moment stand by their ids.
+        sqlx::query("UPDATE workers SET started_at = 1")
+            .execute(&store.pool)
+            .await
+            .unwrap();
         let claim = store.claim("j/12/1", 60_000).await.unwrap().unwrap();
         let workers = store.workers().await.unwrap();
         let held: Vec<usize> = workers.iter().map(|w| w.claims.len()).collect();
