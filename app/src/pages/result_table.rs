@@ -49,6 +49,8 @@ pub(super) fn UnrankedTag(unranked: Option<Unranked>) -> impl IntoView {
             Unranked::HeldForReview { .. } => "held for review",
             Unranked::Regraded { .. } => "graded again",
             Unranked::RunAgain { .. } => "run again",
+            Unranked::Incomplete { .. } | Unranked::OutOfBudget { .. } => "incomplete",
+            Unranked::FewerIterations { .. } => "fewer iterations",
             Unranked::HostedTools | Unranked::OtherMode | Unranked::Confirmed { .. } => "unranked",
         };
         let hint = visible(&why.to_string()).into_owned();

@@ -153,6 +153,26 @@ pub enum Unranked {
         /// How many.
         evolutions: u32,
     },
+    /// Too few of the split's tasks have a score.
+    Incomplete {
+        /// Tasks with a score.
+        scored: u32,
+        /// Tasks of the split.
+        of: u32,
+    },
+    /// Its budget was spent before all evolutions were over, and the missing
+    /// ones are those that cost the most.
+    OutOfBudget {
+        /// How many.
+        evolutions: u32,
+    },
+    /// It asked for fewer iterations than the split's N.
+    FewerIterations {
+        /// Its own N.
+        iterations: u32,
+        /// The split's.
+        of: u32,
+    },
 }
 
 impl Unranked {
@@ -201,6 +221,20 @@ impl fmt::Display for Unranked {
             Self::RunAgain { evolutions } => write!(
                 f,
                 "{evolutions} evolutions were run again after their agents had given up"
+            ),
+            Self::Incomplete { scored, of } => {
+                write!(f, "incomplete: {scored} of {of} tasks have a score")
+            }
+            Self::OutOfBudget { evolutions: 1 } => {
+                f.write_str("incomplete: its budget was spent before 1 evolution was over")
+            }
+            Self::OutOfBudget { evolutions } => write!(
+                f,
+                "incomplete: its budget was spent before {evolutions} evolutions were over"
+            ),
+            Self::FewerIterations { iterations, of } => write!(
+                f,
+                "its evolutions had at most {iterations} iterations, those of the others {of}"
             ),
         }
     }

@@ -43,6 +43,7 @@ pub struct CountedRun {
     pub findings: u32,
     /// Tested iterations of all its evolutions.
     pub iterations: u32,
+    pub out_of_budget: u32,
     pub tasks_total: u32,
     pub tasks_blocked: u32,
     /// Shared by all leaderboards that show them.

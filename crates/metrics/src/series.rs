@@ -72,6 +72,31 @@ impl Series {
         Some(counts.into())
     }
 
+    /// The evolution as if it had ended after so many iterations.
+    #[must_use]
+    pub fn first(&self, iterations: u32, convention: Convention) -> Self {
+        let used = self.passes.len().min(iterations as usize);
+        if used == self.passes.len() {
+            return self.clone();
+        }
+        let passes = &self.passes[..used];
+        let reaches = |passes: &u32| *passes >= self.target;
+        let broke = self
+            .regressions
+            .iter()
+            .filter(|r| r.iteration <= iterations);
+        Self {
+            solved: match convention {
+                Convention::Paper => passes.last().is_some_and(reaches),
+                Convention::Reference => passes.iter().any(reaches),
+            },
+            passes: passes.into(),
+            regressions: broke.copied().collect(),
+            base: self.base,
+            target: self.target,
+        }
+    }
+
     pub fn base(&self) -> u32 {
         self.base
     }

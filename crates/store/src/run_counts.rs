@@ -13,7 +13,7 @@ use super::Store;
 use super::rows::columns::{Columns, from_row};
 use super::rows::runs::read_set_aside;
 use super::runs::BESIDE;
-use super::sql::{composed, list_of, query};
+use super::sql::{composed, list_of, only, query};
 
 /// A run as its leaderboard needs it.
 #[derive(Debug, Clone)]
@@ -139,6 +139,20 @@ impl Store {
         )
         .with((&run.run_id, &run.revision, format, counts))
         .run(&self.pool)
+        .await
+    }
+
+    /// How many tasks of a split a run can have scores of: those that are ready,
+    /// and those of which some run has results.
+    pub async fn scorable_tasks(&self, split: &str) -> Result<u32> {
+        query(
+            "SELECT count(*) FROM split_tasks s JOIN tasks t ON t.id = s.task_id
+             WHERE s.split = $1 AND (t.state = 'ready'
+                 OR EXISTS (SELECT 1 FROM evolutions e JOIN runs r ON r.id = e.run_id
+                            WHERE e.task_id = t.id AND r.split = s.split AND e.ending IS NOT NULL))",
+        )
+        .with(split)
+        .one(&self.pool, only)
         .await
     }
 

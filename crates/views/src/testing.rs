@@ -9,7 +9,7 @@ use swe_ci_core::run::Progress;
 use swe_ci_core::task::TaskId;
 
 use crate::count;
-use crate::leaderboard::{Effort, Entry, LeaderboardData, Origin, Published, Sample, ScoredTask};
+use crate::leaderboard::{Effort, Entry, LeaderboardData, Origin, Sample, ScoredTask};
 use crate::style::{Beside, Erosion, StylePoint};
 
 /// An evolution with these normalized changes, each -1 to 1 in hundredths:
@@ -126,7 +126,18 @@ pub fn spread_run(model: &str, evolutions: &[&[f64]]) -> Entry {
     entry(model, &tasks)
 }
 
-/// The leaderboard data of a split named `s`.
+/// The leaderboard of a split named `s`. No run is unranked for having done less
+/// than the others.
 pub fn leaderboard(entries: Vec<Entry>) -> LeaderboardData {
-    LeaderboardData::new("s".into(), entries, Published::default())
+    let most = |value: fn(&Entry) -> u32| entries.iter().map(value).max().unwrap_or(0);
+    let (tasks, iterations) = (most(|run| run.tasks_total), most(|run| run.max_iterations));
+    let (unranked, entries) = entries.into_iter().partition(|run| run.unranked.is_some());
+    LeaderboardData {
+        split: "s".into(),
+        tasks,
+        iterations,
+        entries,
+        unranked,
+        ..LeaderboardData::default()
+    }
 }

@@ -94,7 +94,7 @@ async fn lists_come_in_pages() {
 
 #[tokio::test]
 async fn the_leaderboard() {
-    let app = TestApp::seeded().await;
+    let app = TestApp::ranked().await;
     let board = app.get("/api/v1/leaderboard").await.json();
     assert_eq!(names(&board, "run_id"), [HUMAN, MODEL]);
     assert_eq!(
@@ -115,14 +115,14 @@ async fn the_leaderboard() {
             },
         })
     );
-    // Lost a test, then collapsed: (-0.5 - 1 - 1 - 1) / 4.
-    assert_eq!(board["items"][1]["evoscore"], -0.875);
-    assert_eq!(board["items"][1]["zero_regression_rate"], 0.0);
-    // The one task both were scored on says nothing about other repositories.
+    // alpha: lost a test, then collapsed: (-0.5 - 1 - 1 - 1) / 4; beta: 0.
+    assert_eq!(board["items"][1]["evoscore"], -0.4375);
+    assert_eq!(board["items"][1]["zero_regression_rate"], 0.5);
+    // Two repositories say little about others.
     let second = &board["items"][1];
     assert_eq!(
-        (&second["rank"], &second["tie_group"], &second["intervals"]),
-        (&json!(2), &json!(1), &Value::Null)
+        (&second["rank"], &second["tie_group"]),
+        (&json!(2), &json!(1))
     );
 
     // γ = 2: weights 1, 2, 4, 8 of 15.
@@ -155,7 +155,7 @@ async fn the_leaderboard() {
 
 #[tokio::test]
 async fn published_results() {
-    let app = TestApp::seeded().await;
+    let app = TestApp::ranked().await;
     let published = app.get("/api/v1/published").await.json();
     assert_eq!(
         (&published["split"], &published["tasks"]),
@@ -269,7 +269,7 @@ async fn a_run_and_its_iterations() {
 
 #[tokio::test]
 async fn the_plot_is_a_picture_by_itself() {
-    let app = TestApp::seeded().await;
+    let app = TestApp::ranked().await;
     let plot = app
         .get("/api/v1/plots/evoscore-gamma.svg?split=demo&gamma=1.5")
         .await;

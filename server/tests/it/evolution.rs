@@ -324,7 +324,7 @@ async fn a_task_over_all_runs() {
 
 #[tokio::test]
 async fn a_model_over_all_runs() {
-    let app = TestApp::seeded().await;
+    let app = TestApp::ranked().await;
     // Its name has a slash, which stays within one path segment.
     let name = "%3Cscript%3Ealert%281%29%3C%2Fscript%3E";
     let detail = app.get(&format!("/api/v1/models/{name}")).await.json();
@@ -347,11 +347,8 @@ async fn a_model_over_all_runs() {
     let score = standing["row"]["evoscore"].as_f64().unwrap();
     assert!((mean - score).abs() < 1e-5, "{mean} {score}");
     let groups = detail["strengths"][0]["groups"].as_array().unwrap();
-    assert_eq!(groups.len(), 3);
-    assert_eq!(
-        groups[2]["common"],
-        json!({"by": "repository", "name": "alpha"})
-    );
+    let of_alpha = json!({"by": "repository", "name": "alpha"});
+    assert!(groups.iter().any(|group| group["common"] == of_alpha));
 
     let link = format!("/runs/{MODEL}");
     let page = format!("/models/{name}");

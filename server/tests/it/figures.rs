@@ -66,7 +66,7 @@ async fn every_figure_is_a_picture_and_a_table() {
 /// failed its only task.
 #[tokio::test]
 async fn the_numbers_are_those_of_the_leaderboard() {
-    let app = TestApp::seeded().await;
+    let app = TestApp::ranked().await;
     let csv = app
         .get("/api/v1/plots/zero-regression.csv?split=demo")
         .await
@@ -77,7 +77,7 @@ async fn the_numbers_are_those_of_the_leaderboard() {
         "model,provider,run_id,kind,zero_regression_rate,low,high"
     );
     assert!(lines[1].starts_with("<script>alert(1)</script>,acme,"));
-    assert!(lines[1].ends_with(",measured,0,,"), "{csv}");
+    assert!(lines[1].ends_with(",measured,0.5,0,1"), "{csv}");
     assert!(lines[2].starts_with("Human (replayed history),,"));
     assert!(lines[2].ends_with(",human,1,1,1"), "{csv}");
 
@@ -177,7 +177,7 @@ async fn nothing_to_show_is_no_error() {
 
 #[tokio::test]
 async fn the_page_has_every_figure_with_its_numbers() {
-    let app = TestApp::seeded().await;
+    let app = TestApp::ranked().await;
     let answer = app.get("/figures?split=demo").await;
     assert_eq!(answer.status, 200);
     let page = answer.text();
@@ -284,7 +284,7 @@ async fn one_figure_may_be_framed_and_nothing_else() {
 /// Pages and pictures draw the best 50 runs; the numbers are of all of them.
 #[tokio::test]
 async fn a_picture_is_of_the_best_runs_and_the_numbers_of_all() {
-    let app = TestApp::changed(SIXTY_MORE).await;
+    let app = TestApp::ranked_and_changed(SIXTY_MORE).await;
     let svg = app.get("/api/v1/plots/solved.svg?split=demo").await.text();
     assert!(svg.contains("Solved rate: 50 runs."), "{svg}");
     let csv = app.get("/api/v1/plots/solved.csv?split=demo").await.text();
@@ -305,11 +305,12 @@ SELECT printf('00000000-0000-7000-9000-%012d', i), 'demo', 'measured',
        'finished', 1763600300000, 1763600300000, 1763600400000 FROM n;
 INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, lease_until, expected_seconds, queued_at,
                         started_at, finished_at, at_iteration, at_role, at_attempt, suite)
-SELECT 'e-' || id, id, 'alpha-1', 1, 'finished', 'solved', 0, 1.0, 1763600300000, 1763600300000, 1763600400000, 2,
-       'architect', 1, 'suite-alpha'
-FROM runs WHERE id LIKE '%-9000-%';
+SELECT 'e-' || r.id || t.id, r.id, t.id, 1, 'finished', 'solved', 0, 1.0, 1763600300000, 1763600300000, 1763600400000, 2,
+       'architect', 1, t.suite
+FROM runs r JOIN tasks t ON t.state = 'ready' WHERE r.id LIKE '%-9000-%';
 INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes, findings, code,
                         test_seconds, finished_at)
-SELECT id, 1, 'scored', 4, 4, 0, 2, 'pppp', '[]', 'code/1', 1.0, 1763600400000
-FROM evolutions WHERE id LIKE 'e-%-9000-%';
+SELECT e.id, 1, 'scored', s.target_passed, s.target_passed, 0, s.target_passed - s.base_passed,
+       substr('pppp', 1, s.target_passed), '[]', 'code/1', 1.0, 1763600400000
+FROM evolutions e JOIN suites s ON s.id = e.suite WHERE e.id LIKE 'e-%-9000-%';
 "#;

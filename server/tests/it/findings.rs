@@ -21,7 +21,7 @@ const READS: &str = "e-model-alpha.1.2";
 const EQUALS: &str = "e-model-alpha.1.3";
 
 async fn app() -> TestApp {
-    TestApp::changed(SUSPICIOUS).await
+    TestApp::ranked_and_changed(SUSPICIOUS).await
 }
 
 /// Sends a decision about a finding of the model's run.

@@ -56,6 +56,16 @@ impl TestApp {
         Self::new(&[SEED]).await
     }
 
+    /// The data of `seed.sql` with two ranked runs.
+    pub async fn ranked() -> Self {
+        Self::ranked_and_changed("").await
+    }
+
+    /// The same after these changes.
+    pub async fn ranked_and_changed(sql: &str) -> Self {
+        Self::new(&[SEED, include_str!("ranked.sql"), sql]).await
+    }
+
     /// The data of `seed.sql` after these changes.
     pub async fn changed(sql: &str) -> Self {
         Self::new(&[SEED, sql]).await

@@ -25,7 +25,7 @@ fn ranked(html: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_view_needs_no_script() {
-    let app = TestApp::seeded().await;
+    let app = TestApp::ranked().await;
     let all = ranked(&body(&app.get("/?split=demo").await));
     assert!(all.len() >= 2, "{all:?}");
     let turned: Vec<String> = all.iter().rev().cloned().collect();
@@ -117,7 +117,7 @@ async fn no_tasks_travel_in_the_page() {
 
 #[tokio::test]
 async fn a_table_for_spreadsheets() {
-    let app = TestApp::seeded().await;
+    let app = TestApp::ranked().await;
     let table = async |query: &str| {
         let answer = app
             .get(&format!("/api/v1/leaderboard.csv?split=demo{query}"))

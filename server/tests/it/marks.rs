@@ -24,7 +24,7 @@ const DIFFERS: &str = r#"
 "#;
 
 async fn app() -> TestApp {
-    TestApp::changed(&format!("{ELSEWHERE}{CHECKED}")).await
+    TestApp::ranked_and_changed(&format!("{ELSEWHERE}{CHECKED}")).await
 }
 
 async fn mark_of(app: &TestApp, run: &str) -> serde_json::Value {

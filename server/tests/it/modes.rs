@@ -19,7 +19,7 @@ fn ids(rows: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn each_mode_has_its_leaderboard() {
-    let app = TestApp::changed(RDD).await;
+    let app = TestApp::ranked_and_changed(RDD).await;
     let board = async |query: &str| {
         let path = format!("/api/v1/leaderboard?split=demo{query}");
         ids(&app.get(&path).await.json())
@@ -49,7 +49,7 @@ async fn each_mode_has_its_leaderboard() {
 
 #[tokio::test]
 async fn a_comparison_of_both_says_so() {
-    let app = TestApp::changed(RDD).await;
+    let app = TestApp::ranked_and_changed(RDD).await;
     let path = format!("runs={HUMAN},{MODEL}");
     let versus = app.get(&format!("/api/v1/compare?{path}")).await.json();
     assert_eq!(versus["runs"][1]["mode"], "rdd");

@@ -71,7 +71,7 @@ async fn only_live_pages_have_islands() {
 
 #[tokio::test]
 async fn the_leaderboard_has_intervals() {
-    let app = TestApp::seeded().await;
+    let app = TestApp::ranked().await;
     let html = app.get("/?split=demo").await.text();
     for part in [
         "[0.88, 1.00]",
@@ -160,7 +160,7 @@ const IMPORTED: &str = r#"
 
 #[tokio::test]
 async fn results_made_elsewhere() {
-    let app = TestApp::changed(IMPORTED).await;
+    let app = TestApp::ranked_and_changed(IMPORTED).await;
     let check = async |path: &str, has: &[&str], lacks: &[&str]| {
         let answer = app.get(path).await;
         assert_eq!(answer.status, 200, "{path}");

@@ -293,6 +293,17 @@ fn an_import_is_scored_as_its_files_are() {
         ];
         json_of(&lab.run(&mut program(), &args))
     };
+    assert_eq!(leaderboard("reference"), json!([]), "a task is missing");
+    let table = lab.run(&mut program(), &["leaderboard", "--split", "mini"]);
+    assert!(stderr(&table).contains("incomplete: 2 of 3 tasks have a score"));
+
+    lab.task("missing", 10, 10, &[Some(20)]);
+    let grown = lab.import(&["--provider", "acme"]);
+    assert_eq!(grown.status.code(), Some(0), "{}", stderr(&grown));
+    let id = String::from_utf8(grown.stdout.clone()).unwrap();
+    assert_eq!(id.trim(), first["run_id"].as_str().unwrap());
+    assert!(stderr(&grown).contains("replaced: 3 scored evolutions of 3 tasks on `mini`"));
+    assert!(stderr(&grown).contains("leaderboard --split mini --convention reference`"));
     let rows = leaderboard("reference");
     let scored = lab.scored(&[]);
     for field in [
@@ -306,21 +317,13 @@ fn an_import_is_scored_as_its_files_are() {
     }
     assert_eq!(
         (&rows[0]["kind"], &rows[0]["tasks"]),
-        (&json!("imported"), &json!(2))
+        (&json!("imported"), &json!(3))
     );
     assert_eq!(
         leaderboard("paper"),
         json!([]),
         "it is known by counts alone"
     );
-
-    lab.task("missing", 10, 10, &[Some(20)]);
-    let grown = lab.import(&["--provider", "acme"]);
-    assert_eq!(grown.status.code(), Some(0), "{}", stderr(&grown));
-    let id = String::from_utf8(grown.stdout.clone()).unwrap();
-    assert_eq!(id.trim(), first["run_id"].as_str().unwrap());
-    assert!(stderr(&grown).contains("replaced: 3 scored evolutions of 3 tasks on `mini`"));
-    assert!(stderr(&grown).contains("leaderboard --split mini --convention reference`"));
     let empty = lab.run(&mut program(), &["leaderboard", "--split", "mini"]);
     assert!(stderr(&empty).contains("`--convention reference` shows those"));
     near(&leaderboard("reference")[0]["solved_rate"], 2.0 / 3.0);

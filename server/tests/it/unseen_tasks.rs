@@ -13,7 +13,7 @@ const DATED: &str = "
 
 #[tokio::test]
 async fn page_json_and_table_agree() {
-    let app = TestApp::changed(DATED).await;
+    let app = TestApp::ranked_and_changed(DATED).await;
     let all = app.get("/api/v1/leaderboard?split=demo").await.json();
     assert_eq!(all["items"][0]["tasks"], 2);
     // Twice: rendered, and cached.

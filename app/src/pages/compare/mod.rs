@@ -129,11 +129,12 @@ fn basis(versus: &Versus) -> String {
     let left_out = match versus.left_out.iter().all(|n| *n == 0) {
         true => " None is left out.",
         false => {
-            " Tasks that not all of them were scored on are left out of the table below, and counted for each run."
+            " Tasks that not all of them were scored on are left out, and counted for each run."
         }
     };
+    let iterations = format::count(versus.iterations, "iteration");
     format!(
-        "Side by side on {}: {tasks} of {repositories} {are} shared.{left_out}",
+        "Side by side on {}: {tasks} of {repositories} {are} shared.{left_out} The first {iterations} of a run count.",
         versus.split
     )
 }

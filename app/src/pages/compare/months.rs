@@ -35,7 +35,7 @@ pub(super) fn MonthsOfRuns(months: Vec<Vec<MonthScore>>, names: Vec<Name>) -> im
         <details class="fold">
             <summary>"By the month of the task"</summary>
             <p class="quiet">
-                "EvoScore over all tasks of a run whose targets were committed in a month, with its interval and the number of tasks."
+                "EvoScore over the shared tasks whose targets were committed in a month, with its interval and the number of tasks."
             </p>
             <PlainTable class="profile" caption="EvoScore by month" scrolls="EvoScore by month and run; scrolls sideways" heads=heads.into_any()>
                 {rows}

@@ -199,28 +199,28 @@ pub(super) fn Heads(
     let marks = labels::marks(runs.iter().map(|row| row.mark));
     view! {
         <MarkKey words=Signal::stored(marks)/>
-        <PlainTable class="versus-heads" caption="The runs, over all tasks each was scored on" heads>
+        <PlainTable class="versus-heads" caption="The runs, over the tasks they share" heads>
             <tr>
                 <th scope="row"><Term word=Word::EvoScore/></th>
                 {scores}
             </tr>
             {lines}
             <tr>
-                <th scope="row" title="Scored tasks, and those of them that are not scored for all of these runs">"Tasks"</th>
+                <th scope="row" title="Tasks that count here, and all scored tasks of the run">"Tasks"</th>
                 {shared}
             </tr>
         </PlainTable>
     }
 }
 
-/// "40 of 40", "all shared".
+/// "40 of 42", "2 left out".
 fn task_words(row: &Row, left_out: u32) -> (String, String) {
-    let [tasks, total] = [row.tasks, row.tasks_total].map(format::thousands);
+    let [tasks, scored] = [row.tasks, row.tasks + left_out].map(format::thousands);
     let aside = match left_out {
         0 => "all shared".to_owned(),
         n => format!("{} left out", format::thousands(n)),
     };
-    (format!("{tasks} of {total}"), aside)
+    (format!("{tasks} of {scored}"), aside)
 }
 
 #[component]
@@ -308,9 +308,9 @@ mod tests {
         check(&row, 8, "–", "not known");
         check(&row, 9, "950", "");
         check(&row, 10, "3 min 20 s", "");
-        (row.tasks, row.tasks_total) = (1, 1);
+        row.tasks = 1;
         assert_eq!(task_words(&row, 0).1, "all shared");
-        assert_eq!(task_words(&row, 3), ("1 of 1".into(), "3 left out".into()));
+        assert_eq!(task_words(&row, 3), ("1 of 4".into(), "3 left out".into()));
     }
 
     /// One task took $0.10, the other, of another repository, $0.30.

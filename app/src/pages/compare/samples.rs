@@ -1,4 +1,4 @@
-//! The samples of the runs, over all tasks each was scored on.
+//! The samples of the runs.
 
 use leptos::prelude::*;
 use swe_ci_core::uncertainty::Interval;

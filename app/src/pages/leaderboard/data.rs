@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use swe_ci_core::metrics::Convention;
+use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::Kind;
 use swe_ci_islands::MovingRun;
@@ -58,8 +58,9 @@ pub(super) struct Leaderboard {
     pub no_paper_scores: bool,
     /// Models with counts only, which have no row in this convention.
     pub counts_only: Vec<String>,
-    /// Runs with scores and without a rank.
-    pub unranked: Vec<UnrankedRun>,
+    /// Runs with scores and without a rank, each with its EvoScore in this view if
+    /// it has one.
+    pub unranked: Vec<(UnrankedRun, Option<f64>)>,
     /// The results that counting only unseen tasks leaves out, in that mode.
     pub left_out: Option<LeftOut>,
 }
@@ -144,7 +145,7 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
         repositories: ranking.repositories(),
         no_paper_scores,
         counts_only: counts_only(data, convention),
-        unranked: data.unranked_runs(),
+        unranked: unranked(data, gamma, convention),
         left_out,
         places,
         part,
@@ -153,6 +154,21 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
         runs,
         splits,
     })
+}
+
+fn unranked(
+    data: &LeaderboardData,
+    gamma: Gamma,
+    convention: Convention,
+) -> Vec<(UnrankedRun, Option<f64>)> {
+    let rows = data.unranked_rows(gamma, convention).into_iter();
+    let scores: HashMap<String, f64> = rows.map(|row| (row.run_id, row.evoscore)).collect();
+    let runs = data.unranked_runs().into_iter();
+    runs.map(|run| {
+        let score = scores.get(&run.run_id).copied();
+        (run, score)
+    })
+    .collect()
 }
 
 /// Whether no run has a score in the paper's convention, and some has one in the

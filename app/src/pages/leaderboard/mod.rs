@@ -84,7 +84,12 @@ fn Board(data: Leaderboard) -> impl IntoView {
             Some(view! { <NoTasks will/> }.into_any())
         }
         (false, false) => {
-            let will = "Runs appear here as soon as their first task is scored.";
+            let will = match data.unranked.is_empty() {
+                true => "Runs appear here as soon as their first task is scored.",
+                false => {
+                    "No run is ranked yet: the runs below have scores of a part of the tasks, or have no rank for another reason."
+                }
+            };
             Some(view! { <NoRuns split=split.clone() will/> }.into_any())
         }
     };

@@ -109,13 +109,14 @@ pub(super) fn CountsOnly(models: Vec<String>, reading: Reading) -> impl IntoView
     })
 }
 
-/// The runs that have scores and no rank, each with its reason.
+/// The runs that have scores and no rank, each with its reason and score.
 #[component]
-pub(super) fn Unranked(runs: Vec<UnrankedRun>) -> impl IntoView {
-    let item = |run: UnrankedRun| {
+pub(super) fn Unranked(runs: Vec<(UnrankedRun, Option<f64>)>) -> impl IntoView {
+    let item = |(run, score): (UnrankedRun, Option<f64>)| {
         let href = format!("{}#{FINDINGS}", run_href(&run.run_id));
         let why = visible(&run.unranked.to_string()).into_owned();
-        view! { <li><a href=href>{run.model}</a>": "{why}</li> }
+        let score = score.map(|score| format!(" (EvoScore {} so far)", format::score(score)));
+        view! { <li><a href=href>{run.model}</a>": "{why}{score}</li> }
     };
     (!runs.is_empty()).then(|| {
         view! {

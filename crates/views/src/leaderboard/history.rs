@@ -20,8 +20,7 @@ const FEWEST_RUNS: usize = 3;
 const MOST_RUNS: usize = 30;
 
 /// The finished runs of a model on one split, in one mode and with one harness, in
-/// the order of submission. They are at least three, the newest 30, and each was
-/// scored on half as many tasks as the largest of them, or more.
+/// the order of submission. They are at least three, the newest 30.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RunHistory {
     pub convention: Convention,
@@ -90,8 +89,6 @@ impl RunHistory {
     ) -> Option<Self> {
         // Ids of runs are in the order of their submission.
         runs.sort_by_key(|run| &run.run_id);
-        let largest = runs.iter().map(|run| run.tasks.len()).max()?;
-        runs.retain(|run| run.tasks.len() * 2 >= largest);
         let runs = runs.split_off(runs.len().saturating_sub(MOST_RUNS));
         let newest = runs.last().filter(|_| runs.len() >= FEWEST_RUNS)?;
         let scores = SharedScores::of(&runs, gamma, convention);
@@ -235,13 +232,11 @@ mod tests {
 
     #[test]
     fn only_runs_that_can_be_compared_are_in_a_history() {
-        let mut small = run("4", 0.9);
-        small.tasks_mut().truncate(3);
         let mut under_way = run("5", 0.9);
         under_way.progress = Progress::Running;
         let mut other = run("6", 0.9);
         other.harness = "another".into();
-        let mut runs = vec![run("1", 0.5), run("2", 0.5), small, under_way, other];
+        let mut runs = vec![run("1", 0.5), run("2", 0.5), under_way, other];
         assert_eq!(histories(runs.clone()), []);
         // One task less is shared by all.
         let mut third = run("3", 0.5);

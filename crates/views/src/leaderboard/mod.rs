@@ -75,6 +75,10 @@ use swe_ci_core::usage::Usage;
 pub struct LeaderboardData {
     pub split: String,
     pub mode: Mode,
+    /// The tasks of the split that a run can have scores of.
+    pub tasks: u32,
+    /// N of the board: its runs are scored over so many iterations.
+    pub iterations: u32,
     /// The runs that may take a rank.
     pub entries: Vec<Entry>,
     /// The runs that have scores and yet take no rank, each with its reason.
@@ -147,9 +151,13 @@ pub struct Entry {
     pub findings: u32,
     /// N: shorter evolutions are padded to it.
     pub max_iterations: u32,
+    /// Evolutions that were asked for, per task.
+    pub samples: u32,
     pub tasks_total: u32,
     /// Tasks without an evolution that can be scored.
     pub tasks_blocked: u32,
+    /// Evolutions that the run's budget ended.
+    pub out_of_budget: u32,
     /// In order of name; shared by the leaderboards of before and after a change.
     pub tasks: Arc<Vec<ScoredTask>>,
 }
@@ -184,6 +192,23 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// Without what came after so many iterations. Style and effort are known for
+    /// whole evolutions alone.
+    fn first(&self, iterations: u32) -> Self {
+        if self.reference.passes().len() <= iterations as usize {
+            return self.clone();
+        }
+        let first = |series: &Series, convention| series.first(iterations, convention);
+        let paper = self.paper.as_ref();
+        Self {
+            number: self.number,
+            paper: paper.map(|series| first(series, Convention::Paper)),
+            reference: first(&self.reference, Convention::Reference),
+            style: None,
+            effort: Effort::default(),
+        }
+    }
+
     pub fn series(&self, convention: Convention) -> Option<&Series> {
         match convention {
             Convention::Paper => self.paper.as_ref(),
@@ -223,6 +248,37 @@ impl Entry {
         Self {
             max_iterations,
             ..Self::default()
+        }
+    }
+
+    /// The run as if it had asked for no more than so many iterations.
+    fn first(self, iterations: u32) -> Self {
+        if self.max_iterations <= iterations {
+            return self;
+        }
+        let first = |task: &ScoredTask| ScoredTask {
+            origin: task.origin.clone(),
+            samples: task.samples.iter().map(|s| s.first(iterations)).collect(),
+        };
+        Self {
+            max_iterations: iterations,
+            tasks: Arc::new(self.tasks.iter().map(first).collect()),
+            ..self
+        }
+    }
+
+    /// The run over some of its tasks. Without its totals, which are known only
+    /// for all tasks together.
+    fn only(&self, chosen: impl Fn(&ScoredTask) -> bool) -> Self {
+        if self.tasks.iter().all(&chosen) {
+            return self.clone();
+        }
+        let tasks = self.tasks.iter().filter(|task| chosen(task));
+        Self {
+            tasks: Arc::new(tasks.cloned().collect()),
+            usage: None,
+            micro_usd: None,
+            ..self.clone()
         }
     }
 

@@ -7,7 +7,8 @@ use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::uncertainty::RankInterval;
 
-use super::{Board, Entry, LeaderboardData, Published, Row, UncertaintyModel};
+use super::{Board, Entry, LeaderboardData, Published, Row, ScoredTask};
+use crate::count;
 
 /// A run as the note under the table names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -17,18 +18,58 @@ pub struct UnrankedRun {
     pub unranked: Unranked,
 }
 
+/// The most iterations that runs are scored over: the paper's N.
+const MOST_ITERATIONS: u32 = 20;
+/// The share of a split's tasks that a ranked run has scores of.
+const ENOUGH_TASKS: f64 = 0.95;
+
 impl LeaderboardData {
-    /// The data of a board; sets the entries with a reason to take no rank
-    /// apart.
-    pub fn new(board: Board, entries: Vec<Entry>, published: Published) -> Self {
-        let (unranked, entries) = entries.into_iter().partition(|e| e.unranked.is_some());
-        Self {
+    /// The data of a board over `tasks` tasks; sets the entries with a reason to
+    /// take no rank apart. Nothing else decides who takes part: rankings, figures
+    /// and comparisons follow.
+    pub fn new(board: Board, tasks: u32, entries: Vec<Entry>, published: Published) -> Self {
+        let longest = entries.iter().map(|entry| entry.max_iterations).max();
+        let mut data = Self {
             split: board.split,
             mode: board.mode,
-            entries,
-            unranked,
+            tasks,
+            iterations: longest.unwrap_or_default().min(MOST_ITERATIONS),
             published,
+            ..Self::default()
+        };
+        let entries = entries.into_iter().map(|entry| data.measured(entry));
+        (data.unranked, data.entries) = entries.partition(|entry| entry.unranked.is_some());
+        data
+    }
+
+    /// A run as this board counts it: over the board's iterations, and without a
+    /// rank if it has done less than the others.
+    fn measured(&self, mut entry: Entry) -> Entry {
+        let incomparable = self.incomparable(&entry);
+        entry.unranked = entry.unranked.or(incomparable);
+        entry.tasks_total = self.tasks;
+        entry.first(self.iterations)
+    }
+
+    fn incomparable(&self, entry: &Entry) -> Option<Unranked> {
+        if entry.max_iterations < self.iterations {
+            return Some(Unranked::FewerIterations {
+                iterations: entry.max_iterations,
+                of: self.iterations,
+            });
         }
+        if entry.out_of_budget > 0 {
+            return Some(Unranked::OutOfBudget {
+                evolutions: entry.out_of_budget,
+            });
+        }
+        let complete = |task: &&ScoredTask| task.samples.len() >= entry.samples as usize;
+        let scored = count(entry.tasks.iter().filter(complete).count());
+        let enough = f64::from(scored) >= ENOUGH_TASKS * f64::from(self.tasks);
+        (!enough).then_some(Unranked::Incomplete {
+            scored,
+            of: self.tasks,
+        })
     }
 
     /// Takes the runs of another mode in, without a rank: for comparing them.
@@ -48,6 +89,7 @@ impl LeaderboardData {
     /// Takes in a run that has no place on the board, such as one that is private
     /// or has no scores yet: for comparing it.
     pub fn add_beside(&mut self, entry: Entry) {
+        let entry = self.measured(entry);
         self.unranked.push(entry);
     }
 
@@ -70,7 +112,14 @@ impl LeaderboardData {
             })
         });
         let mut runs: Vec<UnrankedRun> = runs.collect();
-        runs.sort_by(|a, b| (&a.model, &a.run_id).cmp(&(&b.model, &b.run_id)));
+        let order = |run: &UnrankedRun| match run.unranked {
+            Unranked::Incomplete { scored, of } => (1, of - scored.min(of)),
+            _ => (0, 0),
+        };
+        runs.sort_by(|a, b| {
+            let by = |run| (order(run), &run.model, &run.run_id);
+            by(a).cmp(&by(b))
+        });
         runs
     }
 
@@ -79,22 +128,13 @@ impl LeaderboardData {
         without_ranks(self.of_unranked().rank(gamma, convention))
     }
 
-    /// The same with intervals, from a model that knows the repositories of
-    /// these runs too.
-    pub(super) fn unranked_rows_by(
-        &self,
-        model: &UncertaintyModel,
-        gamma: Gamma,
-        convention: Convention,
-    ) -> Vec<Row> {
-        without_ranks(model.rank(&self.of_unranked(), gamma, convention))
-    }
-
     /// The unranked runs as if they were the leaderboard.
     fn of_unranked(&self) -> Self {
         Self {
             split: self.split.clone(),
             mode: self.mode,
+            tasks: self.tasks,
+            iterations: self.iterations,
             entries: self.unranked.clone(),
             ..Self::default()
         }
@@ -115,6 +155,7 @@ fn without_ranks(mut rows: Vec<Row>) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::leaderboard::UncertaintyModel;
     use crate::testing::entry;
     use swe_ci_core::requirement::Mode;
 
@@ -123,7 +164,7 @@ mod tests {
         let won: &[&[f64]] = &[&[1.0]];
         let mut best = entry("best", &[("p", won), ("q", won), ("r", won)]);
         best.unranked = Some(Unranked::HeldForReview { open: 2 });
-        LeaderboardData::new("s".into(), vec![best, good], Published::default())
+        LeaderboardData::new("s".into(), 2, vec![best, good], Published::default())
     }
 
     #[test]
@@ -153,7 +194,7 @@ mod tests {
                 mode,
                 ..entry(name, &[("p", &[&[0.5]])])
             };
-            LeaderboardData::new(Board::new("s", mode), vec![entry], Published::default())
+            LeaderboardData::new(Board::new("s", mode), 1, vec![entry], Published::default())
         };
         let mut data = one("with-tests", Mode::Tdd);
         data.add_other_mode(&one("without", Mode::Rdd));
@@ -173,6 +214,115 @@ mod tests {
             })
             .collect();
         assert_eq!(seen, [(0, Mode::Rdd, true), (1, Mode::Tdd, false)]);
+    }
+
+    /// The scores of a board by run, and the reasons of the others.
+    fn ranked(tasks: u32, entries: Vec<Entry>) -> (Vec<(String, String)>, Vec<String>) {
+        let data = LeaderboardData::new("s".into(), tasks, entries, Published::default());
+        let rows = data.rank(Gamma::ONE, Convention::Paper).into_iter();
+        let apart = data.unranked_runs().into_iter();
+        (
+            rows.map(|row| (row.model, format!("{:.3}", row.evoscore)))
+                .collect(),
+            apart
+                .map(|run| format!("{}: {}", run.model, run.unranked))
+                .collect(),
+        )
+    }
+
+    fn own((model, score): (&str, &str)) -> (String, String) {
+        (model.into(), score.into())
+    }
+
+    #[test]
+    fn a_ranked_run_has_nearly_all_tasks_of_its_split() {
+        let run = |model: &str, tasks: usize| {
+            let one: (&str, &[&[f64]]) = ("r", &[&[0.5]]);
+            entry(model, &vec![one; tasks])
+        };
+        let (rows, apart) = ranked(
+            100,
+            vec![
+                run("all", 100),
+                run("one", 1),
+                run("enough", 95),
+                run("most", 94),
+            ],
+        );
+        assert_eq!(rows, [("all", "0.500"), ("enough", "0.500")].map(own));
+        let most = "most: incomplete: 94 of 100 tasks have a score";
+        assert_eq!(
+            apart,
+            [most, "one: incomplete: 1 of 100 tasks have a score"]
+        );
+    }
+
+    /// The tasks that are missing are those that cost the most.
+    #[test]
+    fn a_run_whose_budget_ended_evolutions_has_no_rank() {
+        let one: (&str, &[&[f64]]) = ("r", &[&[0.5]]);
+        let mut run = entry("m", &[one; 99]);
+        run.out_of_budget = 1;
+        let (rows, apart) = ranked(100, vec![run]);
+        assert_eq!(rows, []);
+        assert_eq!(
+            apart,
+            ["m: incomplete: its budget was spent before 1 evolution was over"]
+        );
+    }
+
+    #[test]
+    fn a_task_lacks_its_score_until_all_samples_have_one() {
+        let mut run = entry("m", &[("r", &[&[0.5], &[0.5]]), ("r", &[&[0.5]])]);
+        run.samples = 2;
+        let (rows, apart) = ranked(2, vec![run]);
+        assert_eq!(rows, []);
+        assert_eq!(apart, ["m: incomplete: 1 of 2 tasks have a score"]);
+    }
+
+    /// More iterations than N change nothing: neither gains nor losses after them
+    /// count.
+    #[test]
+    fn runs_are_scored_over_the_same_iterations() {
+        let run = |model: &str, iterations: u32, changes: &[f64]| {
+            let mut run = entry(model, &[("r", &[changes])]);
+            run.max_iterations = iterations;
+            run
+        };
+        let mut long = vec![0.5; 20];
+        long.push(-1.0);
+        let (rows, apart) = ranked(
+            1,
+            vec![
+                run("short", 5, &[1.0]),
+                run("paper", 20, &[0.5]),
+                run("long", 200, &long),
+            ],
+        );
+        assert_eq!(rows, [("long", "0.500"), ("paper", "0.500")].map(own));
+        assert_eq!(
+            apart,
+            ["short: its evolutions had at most 5 iterations, those of the others 20"]
+        );
+        // Where no run has the paper's N, the longest count.
+        let (rows, apart) = ranked(1, vec![run("a", 5, &[1.0]), run("b", 3, &[1.0])]);
+        assert_eq!((rows.len(), apart.len()), (1, 1));
+    }
+
+    #[test]
+    fn an_unfinished_run_beside_a_board_is_measured_like_the_others() {
+        let mut data = board();
+        let mut beside = entry("private", &[("p", &[&[0.5, 1.0]])]);
+        beside.max_iterations = 200;
+        data.add_beside(beside);
+        let added = data.unranked.last().unwrap();
+        assert_eq!((added.max_iterations, added.tasks_total), (1, 2));
+        let passes = added.tasks[0].samples[0].reference.passes();
+        assert_eq!(passes.len(), 1);
+        assert!(matches!(
+            added.unranked,
+            Some(Unranked::Incomplete { scored: 1, of: 2 })
+        ));
     }
 
     /// Its reader wants to see why it is held.

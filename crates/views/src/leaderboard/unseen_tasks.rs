@@ -47,11 +47,9 @@ impl LeaderboardData {
         });
         let since_release = |entry: &Entry| entry.since(entry.learnt_until());
         let data = Self {
-            split: self.split.clone(),
-            mode: self.mode,
             entries: entries.collect(),
             unranked: self.unranked.iter().map(since_release).collect(),
-            published: self.published.clone(),
+            ..self.clone()
         };
         for names in [
             &mut left_out.undated_models,
@@ -77,18 +75,10 @@ impl Entry {
     }
 
     /// The run with only the tasks whose targets are younger than a day.
-    /// Without its totals, which are known only for all tasks together.
     fn since(&self, day: Option<&str>) -> Self {
         // `YYYY-MM-DD` sorts as text.
         let younger = |date: &String| day.is_some_and(|day| date.as_str() > day);
-        let tasks = self.tasks.iter();
-        let tasks = tasks.filter(|task| task.origin.target_date.as_ref().is_some_and(younger));
-        Self {
-            tasks: Arc::new(tasks.cloned().collect()),
-            usage: None,
-            micro_usd: None,
-            ..self.clone()
-        }
+        self.only(|task| task.origin.target_date.as_ref().is_some_and(younger))
     }
 }
 

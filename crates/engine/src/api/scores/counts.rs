@@ -21,7 +21,7 @@ use crate::{Engine, as_u32};
 
 /// Of the stored counts. Raise it when [`RunCounts`] or how they are counted
 /// changes; another method of measuring style changes it too.
-pub(super) const FORMAT: u32 = 6_000 + METHOD;
+pub(super) const FORMAT: u32 = 7_000 + METHOD;
 
 /// The counted results of a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -33,6 +33,8 @@ pub(super) struct RunCounts {
     pub findings: u32,
     /// Tested iterations of all its evolutions, scored or not.
     pub iterations: u32,
+    /// Evolutions that the run's budget ended.
+    pub out_of_budget: u32,
     /// All its tasks in order of name, those without a scored evolution too.
     pub tasks: Vec<TaskCounts>,
 }
@@ -99,6 +101,7 @@ impl Engine {
         let efforts = self.efforts(run).await?;
         let max_iterations = run.config.plan.max_iterations;
         let mut tasks: BTreeMap<TaskId, TaskCounts> = BTreeMap::new();
+        let mut out_of_budget = 0;
         for evolution in self.store.evolutions_of_run(run_id).await? {
             let task = tasks.entry(evolution.task_id.clone());
             let task = task.or_insert_with(|| TaskCounts {
@@ -109,6 +112,7 @@ impl Engine {
             let Some(ending) = evolution.ending else {
                 continue;
             };
+            out_of_budget += u32::from(ending == Ending::BudgetSpent);
             let verdicts = verdicts.remove(&evolution.id).unwrap_or_default();
             let style = styles.remove(&evolution.id);
             match sample(&evolution, max_iterations, &verdicts).filter(|_| ending.is_scored()) {
@@ -131,6 +135,7 @@ impl Engine {
             micro_usd: totals.micro_usd(),
             findings: totals.findings,
             iterations: as_u32(iterations),
+            out_of_budget,
             tasks: tasks.into_values().collect(),
         })
     }

@@ -33,9 +33,8 @@ impl Engine {
         let split = &board.split;
         self.check_split(split).await?;
         let suspicions = self.store.suspicions_of_split(split).await?;
-        // A run over some tasks of a split cannot be compared with one over all.
         let mut runs = self.store.leaderboard_runs(split).await?;
-        runs.retain(|run| run.config.tasks.is_empty() && board.has(&run.config));
+        runs.retain(|run| board.has(&run.config));
         let counted = self.counted_runs(split, &runs).await?;
         let entries = runs.into_iter().zip(counted).filter_map(|(run, counted)| {
             let suspicions = suspicions.get(&run.run_id).into_iter().flatten();
@@ -48,7 +47,14 @@ impl Engine {
             (Mode::Tdd, None) => published().clone(),
             _ => Published::default(),
         };
-        Ok(LeaderboardData::new(board, entries.collect(), published))
+        let entries: Vec<Entry> = entries.collect();
+        let tasks = match board.handover {
+            // A task whose start is solved already has nothing to hand over.
+            Some(_) => entries.iter().map(|entry| entry.tasks_total).max(),
+            None => Some(self.store.scorable_tasks(split).await?),
+        };
+        let tasks = tasks.unwrap_or_default();
+        Ok(LeaderboardData::new(board, tasks, entries, published))
     }
 
     /// A run's leaderboard entry; `None` before its first scored evolution.
@@ -220,6 +226,7 @@ impl Origins {
             micro_usd: counts.micro_usd,
             findings: counts.findings,
             iterations: counts.iterations,
+            out_of_budget: counts.out_of_budget,
             tasks_total: as_u32(total),
             tasks_blocked: as_u32(blocked),
             tasks: Arc::new(tasks.into_vec()),
@@ -253,8 +260,10 @@ fn entry(run: LeaderboardRun, counted: &CountedRun) -> Entry {
         micro_usd: counted.micro_usd,
         findings: counted.findings,
         max_iterations: config.plan.max_iterations,
+        samples: config.samples,
         tasks_total: counted.tasks_total,
         tasks_blocked: counted.tasks_blocked,
+        out_of_budget: counted.out_of_budget,
         tasks: counted.tasks.clone(),
     }
 }

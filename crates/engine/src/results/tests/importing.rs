@@ -1,5 +1,6 @@
 //! Tests of importing results into a store, and scoring them there.
 
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::results::Layout;
 use swe_ci_core::run::{Kind, Progress};
@@ -160,15 +161,13 @@ async fn the_leaderboard_says_what_score_says() {
     let (gamma, convention) = (Gamma::ONE, Convention::Reference);
     let stored = engine.scores(&imported.run_id, gamma, convention).await;
     assert_eq!(stored.unwrap(), lab.score(4, convention).scores);
-    let rows = engine
-        .ranked("split", gamma, convention, false)
-        .await
-        .unwrap();
+    let board = engine.leaderboard_data("split").await.unwrap();
+    let rows = board.unranked_rows(gamma, convention);
     assert_eq!((rows[0].tasks, rows[0].tasks_blocked), (3, 1));
-    let paper = engine
-        .ranked("split", gamma, Convention::Paper, false)
-        .await;
-    assert!(paper.unwrap().is_empty(), "it is known by counts alone");
+    let missing = Unranked::Incomplete { scored: 3, of: 4 };
+    assert_eq!(rows[0].unranked, Some(missing));
+    let paper = board.unranked_rows(gamma, Convention::Paper);
+    assert!(paper.is_empty(), "it is known by counts alone");
 }
 
 #[tokio::test]

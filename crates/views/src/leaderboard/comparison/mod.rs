@@ -1,4 +1,5 @@
-//! Compares runs side by side, on the tasks all of them were scored on.
+//! Compares runs side by side, on the tasks all of them were scored on and over
+//! the iterations all of them asked for.
 
 mod refusal;
 mod shared_tasks;
@@ -13,11 +14,11 @@ pub use shared_tasks::{SharedResult, SharedTask};
 use super::{
     Entry, LeaderboardData, MonthScore, Row, Samples, StyleIntervals, StyleRates, UncertaintyModel,
 };
-use shared_tasks::shared_tasks;
+use shared_tasks::{shared_ids, shared_tasks};
 use style::style;
 use swe_ci_core::metrics::{Convention, Gamma, Series};
 use swe_ci_core::task::TaskId;
-use swe_ci_core::uncertainty::{Comparison, PowerPlan};
+use swe_ci_core::uncertainty::{Comparison, PowerPlan, RankInterval};
 
 use crate::count;
 
@@ -28,8 +29,11 @@ pub struct Versus {
     pub convention: Convention,
     #[schema(value_type = f64)]
     pub gamma: Gamma,
-    /// Their rows on the leaderboard, over all their tasks, in the requested
-    /// order; an unranked run has a row too.
+    /// Iterations that every one of the runs asked for: what a run did after them
+    /// does not count here.
+    pub iterations: u32,
+    /// Their rows over the shared tasks, with their ranks on the leaderboard, in
+    /// the requested order; an unranked run has a row too.
     pub runs: Vec<Row>,
     /// For each run, the number of its scored tasks that not all runs share.
     pub left_out: Vec<u32>,
@@ -43,9 +47,9 @@ pub struct Versus {
     /// Their 95 % intervals, in the same order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub style_intervals: Vec<StyleIntervals>,
-    /// The samples of each run, over all its tasks.
+    /// The samples of each run.
     pub samples: Vec<Samples>,
-    /// The scores of each run by the month of its tasks, over all of them.
+    /// The scores of each run by the month of its tasks.
     #[serde(default)]
     pub months: Vec<Vec<MonthScore>>,
     /// Every pair of runs.
@@ -54,8 +58,7 @@ pub struct Versus {
     pub task: Option<TaskCourses>,
 }
 
-/// Two of the runs, compared on the tasks these two share, which may be more
-/// than all runs share.
+/// Two of the runs, compared on the tasks that all runs share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Pair {
     /// Index of the first in `runs`.
@@ -120,45 +123,70 @@ impl LeaderboardData {
         task: Option<&TaskId>,
     ) -> Result<Versus, Incomparable> {
         Incomparable::check(run_ids)?;
-        let entries = self.scored_entries(run_ids, convention)?;
-        let tasks = shared_tasks(&entries, gamma, convention);
-        if tasks.is_empty() {
+        let whole = self.scored_entries(run_ids, convention)?;
+        let iterations = whole.iter().map(|entry| entry.max_iterations).min();
+        let iterations = iterations.unwrap_or_default();
+        let shared = shared_ids(&whole);
+        if shared.is_empty() {
             return Err(Incomparable::NothingShared);
         }
-        let common = tasks.len();
-        let left_out = entries.iter().map(|e| count(e.tasks.len() - common));
-        let model = UncertaintyModel::of_all(self);
-        let mut rows = model.rank(self, gamma, convention);
-        if entries.iter().any(|entry| entry.unranked.is_some()) {
-            rows.extend(self.unranked_rows_by(&model, gamma, convention));
-        }
-        // Every entry has a score in this convention, and so a row.
-        let position = |row: &Row| run_ids.iter().position(|id| *id == row.run_id);
-        rows.retain(|row| position(row).is_some());
-        rows.sort_by_key(position);
+        let left_out = whole.iter().map(|e| count(e.tasks.len() - shared.len()));
+        let left_out = left_out.collect();
+        let entries = whole.iter().map(|entry| {
+            let entry = entry.only(|task| shared.contains(task.task_id()));
+            entry.first(iterations)
+        });
+        let entries: Vec<Entry> = entries.collect();
+        let tasks = shared_tasks(&entries, gamma, convention);
         let courses = task.map(|task| task_courses(&entries, &tasks, task, convention));
+        let model = UncertaintyModel::of_all(self);
         let style = style(&model, &entries, convention).into_iter();
         let (style, style_intervals) = style.unzip();
+        let samples = entries
+            .iter()
+            .filter_map(|entry| model.samples(entry, gamma, convention));
+        let months = entries
+            .iter()
+            .map(|entry| entry.freshness(gamma, convention, None).months);
         Ok(Versus {
             split: self.split.clone(),
             convention,
             gamma,
-            runs: rows,
-            left_out: left_out.collect(),
+            iterations,
+            runs: self.rows_of(&model, &entries, gamma, convention),
+            left_out,
             style,
             style_intervals,
-            samples: entries
-                .iter()
-                .filter_map(|entry| model.samples(entry, gamma, convention))
-                .collect(),
-            months: entries
-                .iter()
-                .map(|entry| entry.freshness(gamma, convention, None).months)
-                .collect(),
+            samples: samples.collect(),
+            months: months.collect(),
             pairs: pairs(&model, &entries, gamma, convention),
             task: courses.transpose()?,
             tasks,
         })
+    }
+
+    /// The rows of entries over their tasks, with their ranks on the leaderboard.
+    fn rows_of(
+        &self,
+        model: &UncertaintyModel,
+        entries: &[Entry],
+        gamma: Gamma,
+        convention: Convention,
+    ) -> Vec<Row> {
+        let ranked = model.ranks(self, gamma, convention);
+        let row = |entry: &Entry| {
+            let scores = entry.scores_by_task(gamma, convention);
+            let mut row = entry.row(&scores, convention)?;
+            let place = ranked.iter().find(|(run, _)| run.row.run_id == row.run_id);
+            let mut rank = RankInterval { best: 0, worst: 0 };
+            if let Some((ranked, interval)) = place {
+                (row.rank, row.tie_group) = (ranked.row.rank, ranked.row.tie_group);
+                rank = interval.unwrap_or(rank);
+            }
+            row.intervals = model.intervals(entry, gamma, convention, rank);
+            Some(row)
+        };
+        entries.iter().filter_map(row).collect()
     }
 
     pub(in crate::leaderboard) fn scored_entries(
@@ -182,7 +210,7 @@ impl LeaderboardData {
 
 fn pairs(
     model: &UncertaintyModel,
-    entries: &[&Entry],
+    entries: &[Entry],
     gamma: Gamma,
     convention: Convention,
 ) -> Vec<Pair> {
@@ -202,14 +230,14 @@ fn pairs(
 }
 
 fn task_courses(
-    entries: &[&Entry],
+    entries: &[Entry],
     tasks: &[SharedTask],
     task_id: &TaskId,
     convention: Convention,
 ) -> Result<TaskCourses, Incomparable> {
     let task = tasks.iter().find(|task| task.task_id == *task_id);
     let task = task.ok_or_else(|| Incomparable::NoSuchTask(task_id.clone()))?;
-    let run = |entry: &&Entry| {
+    let run = |entry: &Entry| {
         let own = entry.tasks.iter().filter(|task| task.task_id() == task_id);
         let series = own.flat_map(|task| task.series(convention));
         series.map(Course::from_series).collect()
@@ -266,7 +294,7 @@ mod tests {
     /// Two tasks of one repository and one of another; `c` lacks the last.
     /// N is 2, so at γ = 1 a score is the mean of two changes.
     fn board() -> LeaderboardData {
-        leaderboard(vec![
+        let mut data = leaderboard(vec![
             entry(
                 "a",
                 &[
@@ -277,7 +305,9 @@ mod tests {
             ),
             entry("b", &[("p", &[&[0.5]]), ("p", &[&[0.6]]), ("q", &[&[0.3]])]),
             entry("c", &[("p", &[&[-0.5, 0.5]]), ("p", &[&[0.6]])]),
-        ])
+        ]);
+        data.entries[1].max_iterations = 2;
+        data
     }
 
     fn versus(models: &[&str]) -> Versus {
@@ -335,23 +365,22 @@ mod tests {
         let models: Vec<&str> = result.runs.iter().map(|r| r.model.as_str()).collect();
         assert_eq!(models, ["c", "a", "b"]);
         assert_eq!(result.left_out, [0, 1, 1]);
-        // Over all its tasks, as on the leaderboard: (0.3 + 1 + 0.3) / 3.
-        assert!((result.runs[1].evoscore - 1.6 / 3.0).abs() < 1e-12);
+        // Over the shared tasks: (0.3 + 1) / 2.
+        assert!((result.runs[1].evoscore - 1.3 / 2.0).abs() < 1e-12);
         let pairs: Vec<(u32, u32, u32)> = result
             .pairs
             .iter()
             .map(|p| (p.first, p.second, p.comparison.tasks))
             .collect();
-        // `a` and `b` share more than all three do.
-        assert_eq!(pairs, [(0, 1, 2), (0, 2, 2), (1, 2, 3)]);
-        // (0.3 − 0.5 + 1 − 0.6 + 0.3 − 0.3) / 3.
+        assert_eq!(pairs, [(0, 1, 2), (0, 2, 2), (1, 2, 2)]);
+        // (0.3 − 0.5 + 1 − 0.6) / 2.
         let comparison = result.pairs[2].comparison;
-        assert!((comparison.difference - 0.2 / 3.0).abs() < 1e-12);
+        assert!((comparison.difference - 0.2 / 2.0).abs() < 1e-12);
         assert_eq!(
             (comparison.wins, comparison.ties, comparison.losses),
-            (1, 1, 1)
+            (1, 0, 1)
         );
-        assert_eq!(comparison.repositories, 2);
+        assert_eq!(comparison.repositories, 1);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The tasks that all compared runs were scored on, with the result of each
 //! run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma, SAME, Series, Weights};
@@ -39,16 +39,27 @@ pub struct SharedResult {
     pub style: Option<StyleRates>,
 }
 
-pub(super) fn shared_tasks<'a>(
-    entries: &[&'a Entry],
+/// The tasks that all entries have.
+pub(super) fn shared_ids(entries: &[&Entry]) -> HashSet<TaskId> {
+    let ids = entries.iter().map(|entry| {
+        let ids = entry.tasks.iter().map(|task| task.task_id().clone());
+        ids.collect::<HashSet<TaskId>>()
+    });
+    let shared = ids.reduce(|all, own| all.intersection(&own).cloned().collect());
+    shared.unwrap_or_default()
+}
+
+/// The tasks of entries that have the same ones.
+pub(super) fn shared_tasks(
+    entries: &[Entry],
     gamma: Gamma,
     convention: Convention,
 ) -> Vec<SharedTask> {
-    let by_id = |entry: &&'a Entry| -> HashMap<&TaskId, &ScoredTask> {
-        let tasks = entry.tasks.iter();
-        tasks.map(|task| (task.task_id(), task)).collect()
-    };
-    let by_id: Vec<_> = entries.iter().map(by_id).collect();
+    let by_id = entries.iter().map(|entry| {
+        let tasks = entry.tasks.iter().map(|task| (task.task_id(), task));
+        tasks.collect::<HashMap<&TaskId, &ScoredTask>>()
+    });
+    let by_id: Vec<_> = by_id.collect();
     let weights = entries.iter().map(|entry| entry.weights(gamma));
     let weights: Vec<Weights> = weights.collect();
     let shared = |task: &ScoredTask| {
@@ -63,10 +74,8 @@ pub(super) fn shared_tasks<'a>(
             results,
         })
     };
-    let first = entries
-        .first()
-        .into_iter()
-        .flat_map(|entry| entry.tasks.iter());
+    let first = entries.iter().take(1);
+    let first = first.flat_map(|entry| entry.tasks.iter());
     let mut tasks: Vec<SharedTask> = first.filter_map(shared).collect();
     // Values that differ only by rounding are in the order of names.
     let steps = |task: &SharedTask| (task.sort_value() / SAME).round() as i64;

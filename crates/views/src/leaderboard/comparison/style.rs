@@ -13,7 +13,7 @@ use crate::style::{Erosion, ErosionFigure, ErosionIntervals, StyleMetric};
 /// measured in all.
 pub(super) fn style(
     model: &UncertaintyModel,
-    entries: &[&Entry],
+    entries: &[Entry],
     convention: Convention,
 ) -> Vec<(StyleRates, StyleIntervals)> {
     let measured = |has: &dyn Fn(&ScoredTask) -> bool| measured_in_all(entries, has);
@@ -54,8 +54,8 @@ pub(super) fn style(
 /// By run.
 type Tasks<'a> = Vec<Vec<&'a ScoredTask>>;
 
-fn measured_in_all<'a>(entries: &[&'a Entry], measured: &dyn Fn(&ScoredTask) -> bool) -> Tasks<'a> {
-    let names = |entry: &&'a Entry| {
+fn measured_in_all<'a>(entries: &'a [Entry], measured: &dyn Fn(&ScoredTask) -> bool) -> Tasks<'a> {
+    let names = |entry: &'a Entry| {
         let tasks = entry.tasks.iter().filter(|task| measured(task));
         tasks.map(ScoredTask::task_id).collect::<HashSet<&TaskId>>()
     };
@@ -103,7 +103,7 @@ mod tests {
             Some(style)
         });
         let model = UncertaintyModel::new(&leaderboard(vec![a.clone(), b.clone()]));
-        let result = style(&model, &[&a, &b], Convention::Paper);
+        let result = style(&model, &[a.clone(), b], Convention::Paper);
         let (result, intervals): (Vec<_>, Vec<_>) = result.into_iter().unzip();
         let wins = |rates: &StyleRates| {
             let by = |metric| {
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(intervals, [StyleIntervals::default(); 2]);
         // A run without measurements: no rates.
         let bare = run("c", 1.0);
-        assert!(style(&model, &[&a, &bare], Convention::Paper).is_empty());
+        assert!(style(&model, &[a, bare], Convention::Paper).is_empty());
         assert!(style(&model, &[], Convention::Paper).is_empty());
     }
 
@@ -140,7 +140,7 @@ mod tests {
         };
         let (a, b) = (run("a", [4.0, 7.0], 70.0), run("b", [5.0, 5.0], 60.0));
         let model = UncertaintyModel::new(&leaderboard(vec![a.clone(), b.clone()]));
-        let result = style(&model, &[&a, &b], Convention::Paper);
+        let result = style(&model, &[a.clone(), b], Convention::Paper);
         let ends = |run: usize| {
             let interval = result[run].1.erosion.of(ErosionFigure::Unused).unwrap();
             (interval.low, interval.high)

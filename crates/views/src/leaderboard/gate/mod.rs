@@ -6,6 +6,7 @@ mod markdown;
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma, SAME};
 use swe_ci_core::run::Progress;
 use swe_ci_core::task::TaskId;
@@ -298,7 +299,9 @@ fn decide(
     over: bool,
 ) -> (GateDecision, String) {
     for run in [pair.candidate, pair.baseline] {
-        if let Some(why) = &run.unranked {
+        let unfinished =
+            |why: &&Unranked| matches!(why, Unranked::Incomplete { .. }) && !run.progress.is_over();
+        if let Some(why) = run.unranked.as_ref().filter(|why| !unfinished(why)) {
             let reason = format!("The results of {} take no rank: {why}.", run.model);
             return (GateDecision::Open, reason);
         }
