@@ -32,7 +32,7 @@ async fn two_runs_are_chosen_and_compared() {
     let mut product = Product::with_split("tiny", &tasks).await;
     let runs = [
         product.submit(&replay("Stepper", "tiny", 4, 4)),
-        product.submit(&replay("Leaper", "tiny", 2, 2)),
+        product.submit(&replay("Leaper", "tiny", 2, 4)),
     ];
     product.start().await;
     for run in runs {
@@ -51,10 +51,10 @@ async fn two_runs_are_chosen_and_compared() {
         )
         .await;
     browser.hydrated().await;
-    // At γ = 1 (3/4 + 0 − 1/2 + 1) / 4 against (0 + 1) / 2, on both tasks.
+    // At γ = 1 (3/4 + 0 − 1/2 + 1) / 4 against (0 + 1 + 1 + 1) / 4, on both tasks.
     let sentence = browser.text(".verdict").await;
     assert!(
-        sentence.starts_with("Leaper is ahead of Stepper by 0.19 [0.19,"),
+        sentence.starts_with("Leaper is ahead of Stepper by 0.44 [0.44,"),
         "{sentence}"
     );
     assert!(sentence.contains("2 repositories are few"), "{sentence}");

@@ -47,7 +47,10 @@ async fn a_run_is_held_until_an_administrator_decides() {
     let product = Product::showing(&format!("{WORLD}{SUSPICIOUS}")).await;
     let browser = Browser::open(DESK).await;
     let (words, ranked) = standing(&browser, &product).await;
-    assert_eq!(words, "Cobalt: held for review (1 open finding)");
+    assert_eq!(
+        words,
+        "Cobalt: held for review (1 open finding) (EvoScore 0.194 so far)"
+    );
     assert!(!ranked);
     // A visitor cannot decide.
     let page = format!("{}/runs/{}#findings", product.url, run(SUSPECT));

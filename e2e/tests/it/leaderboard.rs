@@ -108,7 +108,9 @@ async fn the_view_is_in_the_address() {
 const AGREE: &str = "
     const links = [...document.querySelectorAll('.shown-files a')].map(a => a.href);
     const fetched = await Promise.all(links.map(link => fetch(link)));
-    const csv = (await fetched[0].text()).trim().split('\\r\\n').slice(1);
+    const lines = (await fetched[0].text()).trim().split('\\r\\n').slice(1);
+    // Runs without a rank stand below the others.
+    const csv = lines.filter(line => line.split(',')[4] !== '');
     const json = (await fetched[1].json()).items.map(row => row.model);
     const shown = [...document.querySelectorAll('.ranked th a')].map(a => a.textContent);
     const same = shown.length === json.length && shown.length === csv.length
@@ -146,14 +148,18 @@ async fn every_control_leads_to_the_rows_it_says() {
     let browser = Browser::open(DESK).await;
     open(&browser, &world, "?split=field").await;
     let all = browser.eval(AGREE).await;
-    assert_eq!(all, json!(14), "one run is known by counts alone");
+    assert_eq!(
+        all,
+        json!(13),
+        "one run is known by counts alone, one is at work"
+    );
 
     // Each step starts from the whole board, by the history.
     let steps = [
         (
             clicking(".choices-links a[href*=\"convention=reference\"]"),
             "?split=field&convention=reference",
-            15,
+            14,
         ),
         (
             select("select[name=provider]", "Kiln"),
@@ -163,7 +169,7 @@ async fn every_control_leads_to_the_rows_it_says() {
         (
             clicking("input[value=imported]"),
             "?split=field&kind=human,measured",
-            12,
+            11,
         ),
         (
             clicking("input[name=seen]"),

@@ -45,7 +45,7 @@ async fn product() -> Product {
     let mut product = Product::with_split("roads", &tasks).await;
     let runs = [
         product.submit(&replay("Stepper", "roads", 4, 4)),
-        product.submit(&replay("Leaper", "roads", 2, 2)),
+        product.submit(&replay("Leaper", "roads", 2, 4)),
     ];
     product.start().await;
     for run in runs {
@@ -67,12 +67,12 @@ async fn tasks_against_runs() {
     let shown = "return document.querySelectorAll('.matrix tbody tr').length === 2";
     browser.until("the matrix is there", shown).await;
 
-    // Winding: (3/4 + 0 − 1/2 + 1) / 4 and (0 + 1) / 2; straight: (1/4 + 2/4
-    // + 3/4 + 1) / 4 and (2/4 + 1) / 2. Whoever leaps is ahead; both arrive,
+    // Winding: (3/4 + 0 − 1/2 + 1) / 4 and (0 + 1 + 1 + 1) / 4; straight: (1/4 + 2/4
+    // + 3/4 + 1) / 4 and (2/4 + 1 + 1 + 1) / 4. Whoever leaps is ahead; both arrive,
     // and on the winding road nobody but the leaper without a loss.
     let hardest = json!([
-        "winding|0.41|0.19|2 of 2|1 of 2|0.50✓◇|0.31✓",
-        "straight|0.69|0.12|2 of 2|2 of 2|0.75✓◇|0.62✓◇"
+        "winding|0.53|0.44|2 of 2|1 of 2|0.75✓◇|0.31✓",
+        "straight|0.75|0.25|2 of 2|2 of 2|0.88✓◇|0.62✓◇"
     ]);
     assert_eq!(rows(&browser).await, hardest);
     let models = browser.eval("return [...document.querySelectorAll('.matrix thead a[href^=\"/models/\"]')].map(a => a.textContent)").await;

@@ -58,7 +58,7 @@ async fn walked() -> Product {
     let mut product = Product::with_split("tiny", &tasks).await;
     let runs = [
         product.submit(&replay("Stepper", "tiny", 4, 4)),
-        product.submit(&replay("Leaper", "tiny", 2, 2)),
+        product.submit(&replay("Leaper", "tiny", 2, 4)),
     ];
     product.start().await;
     for run in runs {
@@ -103,11 +103,11 @@ async fn slide(browser: &Browser, gamma: &str) {
 async fn the_slider_ranks_anew_in_the_browser() {
     let product = product().await;
     let browser = Browser::open(DESK).await;
-    browser.go(&format!("{}/?gamma=0.5", product.url)).await;
+    browser.go(&format!("{}/?gamma=0.2", product.url)).await;
     browser.hydrated().await;
     assert_eq!(models(&browser).await, json!(["Stepper", "Leaper"]));
     let exact = "return document.querySelector('#gamma-exact').value";
-    assert_eq!(browser.eval(exact).await, json!("0.50"));
+    assert_eq!(browser.eval(exact).await, json!("0.20"));
     // While it moves, rows and chart follow at once, without a request.
     let moving = "
         const requests = () => performance.getEntriesByType('resource').length;
@@ -125,7 +125,7 @@ async fn the_slider_ranks_anew_in_the_browser() {
         json!([
             ["Leaper", "Stepper"],
             ["1", "2"],
-            ["0.639", "0.522"],
+            ["0.928", "0.522"],
             "γ 2.00",
             0
         ])
@@ -143,12 +143,12 @@ async fn the_slider_ranks_anew_in_the_browser() {
             "return parseFloat(new URL(location).searchParams.get('gamma')) === 2",
         )
         .await;
-    // For the one (0·2 + 1·4) / 6, 0.75 and 0.5 on the three roads, for the
+    // For the one (0·2 + 4 + 8 + 16) / 30, 0.95 and 0.9 on the three roads, for the
     // other (0.75·2 + 0·4 − 0.5·8 + 1·16) / 30, 0.617 and 0.5.
     let scores = browser
         .eval("return [...document.querySelectorAll('.ranked .score-number')].map(s => s.textContent)")
         .await;
-    assert_eq!(scores, json!(["0.639", "0.522"]));
+    assert_eq!(scores, json!(["0.928", "0.522"]));
 
     // The same view by its address, and the same numbers from the API.
     let api = "return await (await fetch('/api/v1/leaderboard?split=tiny&gamma=2')).json()";

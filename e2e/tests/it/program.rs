@@ -20,7 +20,7 @@ async fn a_page_without_its_program_is_a_document() {
     block(&browser, &["*/swe-ci_bg.wasm"]).await;
     browser.go(&format!("{}/?split=field", product.url)).await;
     let rows = "return document.querySelectorAll('.ranked tr').length";
-    assert_eq!(browser.eval(rows).await, json!(14));
+    assert_eq!(browser.eval(rows).await, json!(13));
     let live = "return document.documentElement.hasAttribute('data-hydrated')";
     assert_eq!(browser.eval(live).await, json!(false));
 

@@ -340,6 +340,49 @@ def test_fast():
     pass
 "#;
 
+/// What is unusual about a suite is carried, not punished: texts and names that
+/// are no Unicode, names of any length, and a test that closes descriptors by
+/// the range.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unusual_suite_is_graded_like_any_other() {
+    let arena = Arena::new().await;
+    let mut code = tree(TARGET);
+    code.insert_file(
+        "pytest.ini",
+        "[pytest]\ndisable_test_id_escaping_and_forfeit_all_rights_to_community_support = true\n",
+    );
+    code.insert_file(
+        "tests/test_unusual.py",
+        r"import os
+import pytest
+
+def test_text():
+    raise ValueError(os.fsdecode(b'caf\xe9.txt'))
+
+def test_class():
+    raise type('Odd\udce9', (Exception,), {})('x')
+
+@pytest.mark.parametrize('a', ['\udce9', '\\\\udce8'])
+def test_name(a):
+    assert a
+
+@pytest.mark.parametrize('a', [str(n) * 9_000_000 for n in range(2)] + ['x' * 90_000] * 300)
+def test_long_name(a):
+    assert a
+
+def test_descriptors():
+    os.closerange(40, 4096)
+",
+    );
+    let ends = Arc::new(code.clone());
+    let graded = arena
+        .grade_with(TestCommand::Bare, code, &ends, &ends)
+        .await;
+    assert!(graded.findings.is_empty(), "{:?}", graded.findings);
+    let report = graded.result.unwrap();
+    assert_eq!(report.passed(), 5 + 2 + 302 + 1);
+}
+
 /// The options of a suite's settings hold, or not, as the task says. Canaries
 /// that they leave out are not missed, and those that fail do not end the suite.
 #[tokio::test(flavor = "multi_thread")]

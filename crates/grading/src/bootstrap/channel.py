@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import random
+import resource
 import sys
 
 
@@ -22,7 +23,13 @@ def _channel():
     Each frame is sealed and numbered at once. The many frames about tests leave
     together, since a write takes longer than most tests: a frame that got lost
     would leave a gap, and a session without its last frame has collapsed."""
-    descriptor = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, random.randrange(100, 200))
+    # Far above the descriptors that tests close by the range.
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = 80_000 if hard == resource.RLIM_INFINITY else min(hard, 80_000)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, highest), hard))
+    lowest = highest - random.randrange(100, min(10_000, highest // 2))
+    descriptor = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     os.dup2(2, 1)
     getpid, write, sha256, kind_of = os.getpid, os.write, hashlib.sha256, type
     text_kind, list_kind, float_kind, view = str, list, float, memoryview
@@ -31,6 +38,7 @@ def _channel():
     process, own, get_frame = getpid(), globals(), sys._getframe
     pending, together = [], frozenset(("begin", "raised", "report"))
     most_pending, pending_bytes = 64 << 10, 0
+    most_text = 64 << 10
     count = 0
     inner = outer = None
 
@@ -47,6 +55,14 @@ def _channel():
         whole.update(mark.digest())
         return whole.hexdigest().encode()
 
+    def carried(text):
+        """A text as a frame can carry it: without halves of characters, and of
+        bounded length. Different texts stay different."""
+        text = text_kind.encode(text, "utf-8", "backslashreplace")
+        if len(text) > most_text:
+            text = text[: most_text - 64] + sha256(text).hexdigest().encode()
+        return text.decode("utf-8", "ignore")
+
     def to_json(value):
         if value is None or value is True or value is False:
             return {None: "null", True: "true", False: "false"}[value]
@@ -56,7 +72,7 @@ def _channel():
         if kind is float_kind:
             return "%.6f" % value if -1e15 < value < 1e15 else "0"
         if is_of(value, text_kind):
-            return quoted(value)
+            return quoted(carried(value))
         return "%d" % value
 
     def tell(kind, **fields):

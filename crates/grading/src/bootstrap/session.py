@@ -147,12 +147,14 @@ class _Session:
     def pytest_collection_finish(self, session):
         self.look(self.watch.all, "collection")
         self.look_at_files(self.test_files.known, "collection")
-        ids = [item.nodeid for item in session.items]
-        for start in range(0, len(ids), 1000):
-            self.tell("collected", ids=ids[start : start + 1000])
-        checks = [item.nodeid for item in session.items if not isinstance(item, pytest.Function)]
-        for start in range(0, len(checks), 1000):
-            self.tell("checks", ids=checks[start : start + 1000])
+        self.tell_ids("collected", session.items)
+        checks = [item for item in session.items if not isinstance(item, pytest.Function)]
+        self.tell_ids("checks", checks)
+
+    def tell_ids(self, kind, items):
+        """In frames of at most 7 MB, however long an id is."""
+        for start in range(0, len(items), 32):
+            self.tell(kind, ids=[item.nodeid for item in items[start : start + 32]])
 
     # --- Tests
 
@@ -223,7 +225,7 @@ class _Session:
         config.option.maxfail = 0  # canaries fail
 
     def pytest_deselected(self, items):
-        self.tell("deselected", ids=[item.nodeid for item in items][:100_000])
+        self.tell_ids("deselected", list(items))
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
