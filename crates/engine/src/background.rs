@@ -164,7 +164,7 @@ impl Engine {
                 Box::pin(engine.verify_in_background(&run, most, reporter)).await
             }
             Work::Judge { run, plan } => {
-                Box::pin(engine.judge_in_background(&run, *plan, reporter)).await
+                Box::pin(engine.judge_in_background(&run, *plan, begun.asked_at, reporter)).await
             }
             Work::Import { from, split } => {
                 Box::pin(engine.import_in_background(&from, &split, reporter)).await

@@ -22,9 +22,9 @@ pub struct BegunWork {
     pub actor: Actor,
     /// How often a worker began it, this time included.
     pub tries: u32,
-    /// With `tries` it names this begin: another worker that began the work since,
-    /// or who asked for it anew, changed one of them.
-    asked_at: i64,
+    /// Unix milliseconds. With `tries` it names this begin: another worker that
+    /// began the work since, or who asked for it anew, changed one of them.
+    pub asked_at: i64,
 }
 
 impl Store {
