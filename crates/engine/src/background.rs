@@ -102,8 +102,8 @@ impl Engine {
                 Ok(true) => continue,
                 Ok(false) => POLL_INTERVAL,
                 Err(error) => {
-                    let (kind, error) = (kind.name(), error.chain());
-                    tracing::warn!(kind, "background work cannot go on: {error}");
+                    let kind = kind.name();
+                    tracing::warn!(kind, "background work cannot go on: {error:#}");
                     RETRY_DELAY
                 }
             };
@@ -145,7 +145,7 @@ impl Engine {
             if let Some(news) = reporter.news()
                 && let Err(error) = self.store.note_progress(begun, &news).await
             {
-                tracing::debug!("progress not told: {error}");
+                tracing::debug!("progress not told: {error:#}");
             }
         }
     }

@@ -106,8 +106,7 @@ impl Engine {
         let last = incomplete.len().saturating_sub(1);
         for (n, (id, digest)) in incomplete.into_iter().enumerate() {
             if let Err(error) = self.read_digest(&id, digest, n == last).await {
-                let error = error.chain();
-                tracing::warn!(evolution = id, "its recordings were not read: {error}");
+                tracing::warn!(evolution = id, "its recordings were not read: {error:#}");
                 return;
             }
         }

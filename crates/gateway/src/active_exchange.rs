@@ -161,7 +161,7 @@ impl ActiveExchange {
             session.count_exchange(&exchange);
         };
         if let Err(error) = tokio::task::spawn_blocking(write).await {
-            tracing::warn!("an exchange was not counted: {error}");
+            tracing::warn!("an exchange was not counted: {error:#}");
         }
         self.session.config.ledger.settle().await;
     }

@@ -146,7 +146,7 @@ impl Ledger {
         }
         let ledger = Arc::clone(self);
         if let Err(error) = tokio::spawn(async move { ledger.tell().await }).await {
-            tracing::error!("the run's spending was not shared: {error}");
+            tracing::error!("the run's spending was not shared: {error:#}");
         }
     }
 
