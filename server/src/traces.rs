@@ -78,7 +78,7 @@ impl Traces {
     /// Sends what is left. Blocks, for two seconds at most.
     pub fn end(self) {
         if let Err(error) = self.0.shutdown_with_timeout(LAST_CALL) {
-            tracing::debug!("the last spans were not sent: {error}");
+            tracing::debug!("the last spans were not sent: {error:#}");
         }
     }
 }

@@ -72,7 +72,7 @@ impl Error {
         }
     }
 
-    /// The text with all causes, for logs and terminals.
+    /// The text with all causes, for logs and terminals, as `{error:#}` writes it.
     pub fn chain(&self) -> String {
         match self {
             Self::Internal(cause) => format!("{cause:#}"),
@@ -87,5 +87,18 @@ impl From<sqlx::Error> for Error {
         Self::Internal(
             anyhow::Error::new(error).context("the database failed to execute a statement"),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_have_the_causes_and_clients_have_not() {
+        let error = Error::from(anyhow::anyhow!("disk full").context("cannot write"));
+        assert_eq!(format!("{error:#}"), "cannot write: disk full");
+        assert_eq!(error.chain(), format!("{error:#}"));
+        assert_eq!(error.to_string(), "cannot write");
     }
 }

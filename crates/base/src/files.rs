@@ -114,7 +114,7 @@ pub fn keep_from_others(path: &Path, mode: u32) {
             std::fs::set_permissions(path, Permissions::from_mode(permissions & mode))
     {
         let path = path.display();
-        tracing::warn!("others on this machine may read {path}: {error}");
+        tracing::warn!("others on this machine may read {path}: {error:#}");
     }
 }
 

@@ -146,6 +146,12 @@ impl StepOutcome {
         }
     }
 
+    /// Whether a worker tried something: a user's mark in the log took neither time
+    /// nor tokens.
+    pub fn is_attempt(self) -> bool {
+        !matches!(self, Self::Retried | Self::Cleared)
+    }
+
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.name() == name)
     }

@@ -102,8 +102,8 @@ impl Engine {
                 Ok(true) => continue,
                 Ok(false) => POLL_INTERVAL,
                 Err(error) => {
-                    let (kind, error) = (kind.name(), error.chain());
-                    tracing::warn!(kind, "background work cannot go on: {error}");
+                    let kind = kind.name();
+                    tracing::warn!(kind, "background work cannot go on: {error:#}");
                     RETRY_DELAY
                 }
             };
@@ -145,7 +145,7 @@ impl Engine {
             if let Some(news) = reporter.news()
                 && let Err(error) = self.store.note_progress(begun, &news).await
             {
-                tracing::debug!("progress not told: {error}");
+                tracing::debug!("progress not told: {error:#}");
             }
         }
     }
@@ -164,7 +164,7 @@ impl Engine {
                 Box::pin(engine.verify_in_background(&run, most, reporter)).await
             }
             Work::Judge { run, plan } => {
-                Box::pin(engine.judge_in_background(&run, *plan, reporter)).await
+                Box::pin(engine.judge_in_background(&run, *plan, begun.asked_at, reporter)).await
             }
             Work::Import { from, split } => {
                 Box::pin(engine.import_in_background(&from, &split, reporter)).await

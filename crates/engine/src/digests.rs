@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Engine;
 use crate::diffs::FileHistory;
+use crate::heavy_reads::readable;
 
 /// Of the stored digests. Raise it when they or how they are made changes.
 const FORMAT: u32 = 2;
@@ -102,16 +103,21 @@ impl Engine {
     /// Completes the digests of evolutions and stores them, each as soon as it
     /// is complete.
     pub(crate) async fn read_digests(self, incomplete: Vec<(String, EvolutionDigest)>) {
-        for (id, digest) in incomplete {
-            if let Err(error) = self.read_digest(&id, digest).await {
-                let error = anyhow::Error::new(error);
+        let last = incomplete.len().saturating_sub(1);
+        for (n, (id, digest)) in incomplete.into_iter().enumerate() {
+            if let Err(error) = self.read_digest(&id, digest, n == last).await {
                 tracing::warn!(evolution = id, "its recordings were not read: {error:#}");
                 return;
             }
         }
     }
 
-    async fn read_digest(&self, id: &str, mut digest: EvolutionDigest) -> Result<()> {
+    async fn read_digest(
+        &self,
+        id: &str,
+        mut digest: EvolutionDigest,
+        is_last: bool,
+    ) -> Result<()> {
         for step in self.store.steps(id).await? {
             let Some(recording) = step.trajectory else {
                 continue;
@@ -119,10 +125,7 @@ impl Engine {
             if let Entry::Vacant(entry) = digest.steps.entry(recording) {
                 let _permit = self.heavy_reads.permit().await?;
                 let read = self.read_recording(entry.key()).await;
-                let read = read.inspect_err(|error| {
-                    tracing::warn!(evolution = id, "a recording cannot be read: {error:#}");
-                });
-                entry.insert(read.ok());
+                entry.insert(readable(read)?);
             }
         }
         let iterations = self.store.iterations(id).await?;
@@ -131,11 +134,12 @@ impl Engine {
             digest.changes = self.read_changes(id, &iterations).await?;
         }
         let json = serde_json::to_string(&digest).map_err(anyhow::Error::new)?;
-        self.store.put_evolution_digest(id, FORMAT, &json).await
+        let put = self.store.put_evolution_digest(id, FORMAT, &json, is_last);
+        put.await
     }
 
     /// The texts of a recorded step, read now unless they were before; `None` if
-    /// it cannot be read.
+    /// it is damaged.
     pub(crate) async fn read_texts(&self, recording: &str) -> Result<Option<MessageTexts>> {
         if let Some(texts) = texts(&self.artifacts, recording).await {
             return Ok(Some(texts));
@@ -143,12 +147,9 @@ impl Engine {
         let permit = self.heavy_reads.permit().await?;
         let read = self.read_recording(recording).await;
         drop(permit);
-        Ok(match read {
-            Ok(_) => texts(&self.artifacts, recording).await,
-            Err(error) => {
-                tracing::warn!(recording, "a recording cannot be read: {error:#}");
-                None
-            }
+        Ok(match readable(read)? {
+            Some(_) => texts(&self.artifacts, recording).await,
+            None => None,
         })
     }
 
@@ -173,14 +174,14 @@ impl Engine {
         iterations: &[IterationRow],
     ) -> Result<BTreeMap<u32, IterationChanges>> {
         let evolution = self.store.evolution(id).await?;
-        let mut before = self.base_code(&evolution).await.map(Arc::new).ok();
+        let mut before = readable(self.base_code(&evolution).await)?.map(Arc::new);
         let mut history = FileHistory::default();
         let mut changes = BTreeMap::new();
         for row in iterations.iter().filter(|row| !row.code.is_empty()) {
             let _permit = self.heavy_reads.permit().await?;
             let is_kept = matches!(row.verdict, Verdict::Scored { .. });
             let after = self.artifacts.get_code_within(&row.code, MAX_CODE).await;
-            let after: Option<Arc<CodeTree>> = after.map(Arc::new).ok();
+            let after: Option<Arc<CodeTree>> = readable(after)?.map(Arc::new);
             let mut files = Vec::new();
             if let Some((old, new)) = before.clone().zip(after.clone()) {
                 let counted = move || {

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use swe_ci_base::error::{Error, Result};
+use swe_ci_store::artifacts::is_outage;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Reads at once, and how many more wait; each takes up to some hundred MiB.
@@ -56,10 +57,32 @@ impl HeavyReads {
     }
 }
 
-/// The typed error in what a cached read returns, so that its caller learns
-/// that the server is busy.
+/// The typed error in what a read returns, so that its caller learns that the
+/// server is busy, or that what it asks for is neither missing nor damaged.
 pub fn typed(error: anyhow::Error) -> Error {
+    if is_outage(error.as_ref()) {
+        tracing::warn!("something stored cannot be read now: {error:#}");
+        return Error::Unavailable(
+            "the files of results cannot be read at the moment; try again in a minute".into(),
+        );
+    }
     error.downcast().unwrap_or_else(Error::Internal)
+}
+
+/// What was read; `None` if it is missing, damaged or too large, which no later
+/// try changes.
+///
+/// # Errors
+/// [`Error::Unavailable`] for an outage.
+pub fn readable<T>(read: anyhow::Result<T>) -> Result<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if is_outage(error.as_ref()) => Err(typed(error)),
+        Err(error) => {
+            tracing::warn!("something stored cannot be read: {error:#}");
+            Ok(None)
+        }
+    }
 }
 
 #[cfg(test)]

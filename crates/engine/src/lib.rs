@@ -33,7 +33,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use futures::{Stream, stream};
 use swe_ci_views::account::Actor;
-use swe_ci_views::event::RunEvent;
+use swe_ci_views::event::{RunEvent, What};
 use tokio::sync::Mutex;
 
 pub use api::accounts::{Admission, FollowedInvitation};
@@ -270,9 +270,27 @@ impl Engine {
         let run = self.visible_run(run_id).await?;
         let events: RunEvents = match run.progress.is_over() {
             true => Box::pin(stream::iter(self.events.stored(run_id, after))),
-            false => Box::pin(until_over(events)),
+            false => {
+                let end = stream::once(self.clone().end_of_run(run_id.to_owned()));
+                Box::pin(until_over(stream::select(events, end)))
+            }
         };
         Ok(events)
+    }
+
+    /// Waits until the rows say that a run is over: events of other processes may
+    /// be lost.
+    async fn end_of_run(self, run_id: String) -> RunEvent {
+        loop {
+            tokio::time::sleep(LOOK_FOR_END).await;
+            match self.store.steering(&run_id).await {
+                Ok((progress, _)) if progress.is_over() => {
+                    return self.events.unstored(&run_id, What::Run { progress });
+                }
+                Ok(_) => {}
+                Err(error) => tracing::debug!("the end of a run may be missed: {}", error.chain()),
+            }
+        }
     }
 
     fn sandbox(&self) -> Arc<dyn Sandbox> {
@@ -297,6 +315,9 @@ fn database_url(config: &Config, data: &std::path::Path) -> String {
     let file = || format!("sqlite:{}?mode=rwc", data.join("swe-ci.sqlite").display());
     config.database_url.clone().unwrap_or_else(file)
 }
+
+/// How often a stream of events looks whether its run is over.
+const LOOK_FOR_END: Duration = Duration::from_secs(5);
 
 /// Where a data folder has the id of its installation.
 const INSTANCE_FILE: &str = "instance";

@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use futures::StreamExt;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use swe_ci_base::clock::{Wait, now_ms};
 use tokio::sync::OwnedSemaphorePermit;
@@ -40,6 +40,10 @@ pub(super) async fn respond(
             protocol: request.protocol,
             // Set at the end, since it is large.
             request: Value::Null,
+            parameters: match request.counting {
+                true => Map::new(),
+                false => session.config.endpoint.parameters.clone(),
+            },
             status: 0,
             streamed: request.streamed,
             response: String::new(),
@@ -157,7 +161,7 @@ impl ActiveExchange {
             session.count_exchange(&exchange);
         };
         if let Err(error) = tokio::task::spawn_blocking(write).await {
-            tracing::warn!("an exchange was not counted: {error}");
+            tracing::warn!("an exchange was not counted: {error:#}");
         }
         self.session.config.ledger.settle().await;
     }

@@ -81,6 +81,8 @@ pub struct Ledger {
     /// When the run began, in unix milliseconds.
     began: i64,
     book: Mutex<Book>,
+    /// One settlement at a time, so that an older sum never replaces a newer one.
+    settling: tokio::sync::Mutex<()>,
     /// Notified when a limit is reached and when the budget changes.
     changed: Notify,
 }
@@ -106,6 +108,7 @@ impl Ledger {
             shared: None,
             began,
             book: Mutex::new(book),
+            settling: tokio::sync::Mutex::default(),
             changed: Notify::new(),
         };
         ledger.charge(usage, traffic.requests, traffic.micro_usd);
@@ -134,9 +137,22 @@ impl Ledger {
     }
 
     /// Tells the shared account what was charged here, and takes over its sum.
-    /// While it does not answer, this process goes on counting by itself.
-    pub async fn settle(&self) {
+    /// While it does not answer, this process goes on counting by itself. A
+    /// settlement that has begun is completed although its caller is dropped: the
+    /// account may have been told already.
+    pub async fn settle(self: &Arc<Self>) {
+        if self.shared.is_none() {
+            return;
+        }
+        let ledger = Arc::clone(self);
+        if let Err(error) = tokio::spawn(async move { ledger.tell().await }).await {
+            tracing::error!("the run's spending was not shared: {error:#}");
+        }
+    }
+
+    async fn tell(&self) {
         let Some(shared) = &self.shared else { return };
+        let _turn = self.settling.lock().await;
         let told = std::mem::take(&mut self.lock().untold);
         let sum = shared.add(told).await;
         let mut book = self.lock();
@@ -347,7 +363,7 @@ mod tests {
             ..Budget::default()
         };
         let account = Account::default();
-        let process = || Ledger::shared(budget, now_ms(), Box::new(account.clone()));
+        let process = || Arc::new(Ledger::shared(budget, now_ms(), Box::new(account.clone())));
         let (one, other) = (process(), process());
         one.charge(tokens(5), 2, None);
         one.settle().await;
@@ -363,6 +379,46 @@ mod tests {
         one.settle().await;
         assert!(one.reached().is_some());
         assert_eq!(account.0.lock().unwrap().tokens, 15);
+    }
+
+    /// The account answers when the test lets it. A caller that is gone by then
+    /// loses nothing, and answers keep their order.
+    #[tokio::test]
+    async fn a_settlement_outlives_its_caller() {
+        #[derive(Debug, Default, Clone)]
+        struct Slow(Arc<Mutex<Spent>>, Arc<Notify>);
+        #[async_trait]
+        impl SharedAccount for Slow {
+            async fn add(&self, more: Spent) -> anyhow::Result<Spent> {
+                self.1.notified().await;
+                let mut sum = self.0.lock().unwrap();
+                *sum += more;
+                Ok(*sum)
+            }
+        }
+        let account = Slow::default();
+        let ledger = Ledger::shared(Budget::default(), now_ms(), Box::new(account.clone()));
+        let ledger = Arc::new(ledger);
+        for _ in 0..2 {
+            ledger.charge(tokens(5), 1, None);
+            let settling = tokio::spawn({
+                let ledger = ledger.clone();
+                async move { ledger.settle().await }
+            });
+            tokio::task::yield_now().await;
+            settling.abort();
+            settling.await.unwrap_err();
+        }
+        for _ in 0..2 {
+            account.1.notify_one();
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        account.1.notify_one();
+        ledger.settle().await;
+        let told = account.0.lock().unwrap().requests;
+        let book = ledger.lock();
+        assert_eq!((told, book.spent.requests), (2, 2));
+        assert_eq!(book.untold, Spent::default());
     }
 
     #[tokio::test]

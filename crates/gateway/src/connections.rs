@@ -50,7 +50,7 @@ pub(super) async fn serve(
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
-                tracing::warn!("the gateway's socket accepts nothing: {error}");
+                tracing::warn!("the gateway's socket accepts nothing: {error:#}");
                 tokio::time::sleep(PAUSE).await;
                 continue;
             }
@@ -71,7 +71,7 @@ async fn serve_connection(stream: UnixStream, router: Router, idle: Duration) {
         .header_read_timeout(idle)
         .serve_connection(TokioIo::new(stream), service);
     if let Err(error) = served.await {
-        tracing::debug!("a connection to the gateway failed: {error}");
+        tracing::debug!("a connection to the gateway failed: {error:#}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::usage::Usage;
 
@@ -18,7 +18,11 @@ pub struct Exchange {
     /// From 1, in the order of arrival.
     pub ordinal: u32,
     pub protocol: Protocol,
+    /// The body as the harness sent it.
     pub request: Value,
+    /// The fields of the run's configuration that the gateway put over it.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub parameters: Map<String, Value>,
     /// The status the harness got.
     pub status: u16,
     /// Whether the answer was a stream of events.
@@ -124,6 +128,7 @@ impl Exchange {
             ordinal: self.ordinal,
             protocol: self.protocol,
             request: Value::Null,
+            parameters: self.parameters.clone(),
             status: self.status,
             streamed: self.streamed,
             response: String::new(),

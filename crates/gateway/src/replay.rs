@@ -192,6 +192,7 @@ mod tests {
             ordinal,
             protocol: Protocol::Chat,
             request: request(name),
+            parameters: serde_json::Map::new(),
             status: 200,
             streamed: false,
             response: format!("{name} {ordinal}"),

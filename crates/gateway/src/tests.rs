@@ -463,6 +463,20 @@ async fn configurations_bring_no_tools_of_the_provider() {
     assert_eq!(fixture.llm.seen().len(), 0);
 }
 
+/// What the provider got can be told from the recording.
+#[tokio::test]
+async fn parameters_of_the_configuration_are_recorded() {
+    let fixture = Fixture::new().await;
+    let mut config = fixture.config(Protocol::Chat);
+    let temperature = ("temperature".to_owned(), json!(0.25));
+    config.endpoint.parameters = [temperature].into_iter().collect();
+    let session = fixture.gateway.open(None, config).unwrap();
+    ask(&session, Protocol::Chat, false).await;
+    let recorded = exchanges(&session.close().await).remove(0);
+    assert_eq!(recorded.request.get("temperature"), None);
+    assert_eq!(recorded.parameters["temperature"], json!(0.25));
+}
+
 #[tokio::test]
 async fn invented_names_of_tools_are_counted_together() {
     let fixture = Fixture::new().await;

@@ -52,11 +52,11 @@ impl Outbox {
         while let Ok((run_id, what)) = self.events.try_recv() {
             match serde_json::to_string(&what) {
                 Ok(what) => self.batch.push((run_id, what)),
-                Err(error) => tracing::warn!("an event is not told: {error}"),
+                Err(error) => tracing::warn!("an event is not told: {error:#}"),
             }
         }
         if let Err(error) = store.put_events(&self.batch).await {
-            tracing::warn!("readers of runs miss events: {error}");
+            tracing::warn!("readers of runs miss events: {error:#}");
         }
         self.batch.clear();
     }
@@ -99,7 +99,7 @@ async fn receive_once(
                 // A worker of another version may send what this one does not know.
                 match serde_json::from_str(&event.what) {
                     Ok(what) => events.relay(&event.run_id, what),
-                    Err(error) => tracing::debug!("an event was passed over: {error}"),
+                    Err(error) => tracing::debug!("an event was passed over: {error:#}"),
                 }
             }
             after.clone_from(&event.id);

@@ -45,6 +45,15 @@ impl History {
         let of_run = self.recent.iter().filter(|e| e.run_id == run_id);
         of_run.filter(wanted).cloned().collect()
     }
+
+    /// Carries the number of the event before it.
+    fn unstored(&self, run_id: &str, what: What) -> RunEvent {
+        RunEvent {
+            seq: self.seq,
+            run_id: run_id.to_owned(),
+            what,
+        }
+    }
 }
 
 impl Default for Events {
@@ -86,15 +95,15 @@ impl Events {
         self.publish_and_store(&mut self.lock(), run_id, what);
     }
 
-    /// Sends an event without storing it: it is useless to later readers. It
-    /// carries the number of the event before it.
+    /// Sends an event without storing it: it is useless to later readers.
     pub fn publish_unstored(&self, run_id: &str, what: What) {
         let history = self.lock();
-        let _ = self.sender.send(RunEvent {
-            seq: history.seq,
-            run_id: run_id.to_owned(),
-            what,
-        });
+        let _ = self.sender.send(history.unstored(run_id, what));
+    }
+
+    /// An event for one reader.
+    pub fn unstored(&self, run_id: &str, what: What) -> RunEvent {
+        self.lock().unstored(run_id, what)
     }
 
     pub fn has_listeners(&self) -> bool {
@@ -137,6 +146,14 @@ impl Events {
     fn publish_and_store(&self, history: &mut History, run_id: &str, what: What) {
         if let Some(outbox) = &self.outbox {
             let _ = outbox.try_send((run_id.to_owned(), what.clone()));
+        }
+        // A worker that died tells of no end of its wait; the next one tells of
+        // its first step.
+        if let What::Step { evolution_id, .. }
+        | What::Queued { evolution_id }
+        | What::Ended { evolution_id, .. } = &what
+        {
+            history.waits.remove(evolution_id);
         }
         history.seq += 1;
         let event = RunEvent {
@@ -198,6 +215,7 @@ pub fn until_over(
 mod tests {
     use super::*;
     use swe_ci_core::run::Progress;
+    use swe_ci_core::step::{Ending, Role};
 
     fn event(progress: Progress) -> What {
         What::Run { progress }
@@ -253,6 +271,40 @@ mod tests {
         assert_eq!(numbers, [1, 2, 2, 3], "an unstored event takes no number");
         let later: Vec<_> = events.subscribe("a", Some(1)).take(2).collect().await;
         assert_eq!(later.iter().map(|e| e.seq).collect::<Vec<_>>(), [2, 3]);
+    }
+
+    /// The worker that waited died without a word.
+    #[tokio::test]
+    async fn a_wait_ends_with_the_next_step() {
+        let events = Events::default();
+        let evolution_id = || "e".to_owned();
+        let later = [
+            What::Queued {
+                evolution_id: evolution_id(),
+            },
+            What::Step {
+                evolution_id: evolution_id(),
+                iteration: 1,
+                role: Role::Test,
+                attempt: 1,
+            },
+            What::Ended {
+                evolution_id: evolution_id(),
+                ending: Ending::Solved,
+                reason: None,
+            },
+        ];
+        for what in later {
+            let wait = ProviderWait {
+                since: "10".into(),
+                why: "HTTP 429".into(),
+            };
+            events.set_wait("a", "e", Some(wait.clone()));
+            events.set_wait("a", "other", Some(wait));
+            events.relay("a", what);
+            assert_eq!(events.current_wait("e"), None);
+            assert!(events.current_wait("other").is_some());
+        }
     }
 
     #[tokio::test]

@@ -67,7 +67,7 @@ impl IdleSlots {
             self.signal.notify_one();
             match lost {
                 Ok(()) => return std::future::pending().await,
-                Err(error) => tracing::warn!("not woken by the database: {error}"),
+                Err(error) => tracing::warn!("not woken by the database: {error:#}"),
             }
             tokio::time::sleep(RECONNECT).await;
         }

@@ -153,16 +153,25 @@ impl Artifacts {
             .with_context(|| format!("cannot keep the artifact {key}"))
     }
 
-    /// Copies an artifact into a file that does not exist yet.
+    /// Copies an artifact into a file, which it replaces.
     pub async fn get_file(&self, key: &str, file: &Path) -> anyhow::Result<()> {
-        let object = self.object(key).await?;
-        let mut to = tokio::fs::File::create_new(file).await?;
-        let mut pieces = object.into_stream();
-        let reading = || format!("cannot read the artifact {key}");
-        while let Some(piece) = pieces.try_next().await.with_context(reading)? {
-            to.write_all(&piece).await?;
+        let copied = retried(|| self.copy_to(key, file)).await;
+        Ok(copied.map_err(|error| unread(key, error))??)
+    }
+
+    /// Outside are failures of the store, inside those of the disk.
+    async fn copy_to(&self, key: &str, file: &Path) -> object_store::Result<std::io::Result<()>> {
+        let mut pieces = self.store.get(&key.into()).await?.into_stream();
+        let mut to = match tokio::fs::File::create(file).await {
+            Ok(file) => file,
+            Err(error) => return Ok(Err(error)),
+        };
+        while let Some(piece) = pieces.try_next().await? {
+            if let Err(error) = to.write_all(&piece).await {
+                return Ok(Err(error));
+            }
         }
-        Ok(to.sync_all().await?)
+        Ok(to.sync_all().await)
     }
 
     /// Stores `bytes` under `key` plus `.zst`, and returns that key.
@@ -206,13 +215,17 @@ impl Artifacts {
     /// A reader that unpacks the artifact while it is read; reading blocks. A
     /// local file is never in memory as a whole.
     pub async fn reader(&self, key: &str) -> anyhow::Result<impl Read + Send + use<>> {
-        let packed: Box<dyn Read + Send> = match self.object(key).await? {
-            GetResult {
-                payload: GetResultPayload::File(file, _),
-                ..
-            } => Box::new(file),
-            other => Box::new(std::io::Cursor::new(other.bytes().await?)),
-        };
+        let packed = retried(|| async {
+            let packed: Box<dyn Read + Send> = match self.store.get(&key.into()).await? {
+                GetResult {
+                    payload: GetResultPayload::File(file, _),
+                    ..
+                } => Box::new(file),
+                other => Box::new(std::io::Cursor::new(other.bytes().await?)),
+            };
+            Ok(packed)
+        });
+        let packed = packed.await.map_err(|error| unread(key, error))?;
         Ok(zstd::Decoder::new(packed)?.take(MAX_UNPACKED))
     }
 
@@ -225,30 +238,14 @@ impl Artifacts {
         lines.with_context(|| format!("the artifact {key} is damaged"))
     }
 
-    async fn object(&self, key: &str) -> anyhow::Result<GetResult> {
-        let object = self.store.get(&key.into()).await;
-        object.map_err(|error| unread(key, error))
-    }
-
     async fn packed(&self, key: &str) -> anyhow::Result<Bytes> {
         if let Some(packed) = self.kept.as_ref().and_then(|kept| kept.get(key)) {
             return Ok(packed);
         }
-        let mut tries = Backoff::new(READS, 0);
-        loop {
-            let packed = async { self.store.get(&key.into()).await?.bytes().await };
-            match packed.await {
-                Err(error) if is_passing(&error) => match tries.failed(None) {
-                    Some(delay) => tokio::time::sleep(delay).await,
-                    None => return Err(unread(key, error)),
-                },
-                read => {
-                    let packed = read.map_err(|error| unread(key, error))?;
-                    self.remember(key, &packed);
-                    return Ok(packed);
-                }
-            }
-        }
+        let packed = retried(|| async { self.store.get(&key.into()).await?.bytes().await });
+        let packed = packed.await.map_err(|error| unread(key, error))?;
+        self.remember(key, &packed);
+        Ok(packed)
     }
 
     /// Like [`Self::get`], but fails when it unpacks to more than `max_bytes`.
@@ -334,13 +331,39 @@ fn unread(key: &str, error: object_store::Error) -> anyhow::Error {
     anyhow::Error::new(error).context(what)
 }
 
-/// Of the line, not of the artifact.
-fn is_passing(error: &object_store::Error) -> bool {
-    matches!(error, object_store::Error::Generic { .. })
+/// Reads until it succeeds or fails for good, or has failed too often.
+async fn retried<T, F: Future<Output = object_store::Result<T>>>(
+    mut read: impl FnMut() -> F,
+) -> object_store::Result<T> {
+    let mut tries = Backoff::new(READS, 0);
+    loop {
+        let failed = match read().await {
+            // Of the line, not of the artifact.
+            Err(error @ object_store::Error::Generic { .. }) => error,
+            read => return read,
+        };
+        match tries.failed(None) {
+            Some(delay) => tokio::time::sleep(delay).await,
+            None => return Err(failed),
+        }
+    }
+}
+
+/// Whether this is no fault of what is stored: the database or the store of
+/// artifacts did not answer. Another try may succeed.
+pub fn is_outage(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(|cause| {
+        let artifact = cause.downcast_ref::<object_store::Error>();
+        artifact.is_some_and(|error| !matches!(error, object_store::Error::NotFound { .. }))
+            || cause.is::<sqlx::Error>()
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::AsyncReadExt;
+
     use super::*;
 
     #[tokio::test]
@@ -414,6 +437,67 @@ mod tests {
         let key = artifacts.put("large", large).await.unwrap();
         std::fs::remove_file(file(&key)).unwrap();
         artifacts.get(&key).await.unwrap_err();
+    }
+
+    /// A bucket that answers each request as `answers` say, one after the other.
+    async fn bucket(answers: &'static [&'static str]) -> Artifacts {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            for answer in answers {
+                let (mut line, _) = listener.accept().await.unwrap();
+                let mut request = [0; 4096];
+                let _ = line.read(&mut request).await;
+                line.write_all(answer.as_bytes()).await.unwrap();
+            }
+        });
+        let settings = [
+            ("AWS_ENDPOINT_URL", format!("http://{address}")),
+            ("AWS_ACCESS_KEY_ID", "a".into()),
+            ("AWS_SECRET_ACCESS_KEY", "b".into()),
+        ];
+        let settings = settings.map(|(name, value)| (name.to_owned(), value));
+        Artifacts::in_bucket("s3://b", &settings, Duration::ZERO).unwrap()
+    }
+
+    const BROKEN: &str = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nETag: \"e\"\r\n\
+        Last-Modified: Wed, 21 Oct 2015 07:28:00 GMT\r\nConnection: close\r\n\r\nabc";
+    const WHOLE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nETag: \"e\"\r\n\
+        Last-Modified: Wed, 21 Oct 2015 07:28:00 GMT\r\nConnection: close\r\n\r\nabcdef";
+
+    /// A file has no bytes of a transfer that broke off.
+    #[tokio::test]
+    async fn a_transfer_that_breaks_off_is_begun_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        let artifacts = bucket(&[BROKEN, BROKEN, WHOLE]).await;
+        artifacts.get_file("x", &file).await.unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"abcdef");
+        let artifacts = bucket(&[BROKEN, WHOLE]).await;
+        let text = artifacts.packed("x").await.unwrap();
+        assert_eq!(text, b"abcdef"[..]);
+        // Its reader fails later: these bytes are no archive.
+        let artifacts = bucket(&[BROKEN, WHOLE]).await;
+        artifacts.reader("x").await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_outage_is_no_damage() {
+        const REFUSED: &str =
+            "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        const MISSING: &str =
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        let check = async |answer: &'static [&'static str], expect: bool| {
+            let error = bucket(answer).await.get("x").await.unwrap_err();
+            assert_eq!(is_outage(error.as_ref()), expect, "{error:#}");
+            let error = swe_ci_base::error::Error::from(error);
+            assert_eq!(is_outage(&error), expect, "as the callers have it");
+        };
+        check(&[REFUSED], true).await;
+        check(&[MISSING], false).await;
+        check(&[WHOLE], false).await;
+        let unanswered = swe_ci_base::error::Error::from(sqlx::Error::PoolTimedOut);
+        assert!(is_outage(&unanswered));
     }
 
     #[tokio::test]

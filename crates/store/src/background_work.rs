@@ -22,6 +22,9 @@ pub struct BegunWork {
     pub actor: Actor,
     /// How often a worker began it, this time included.
     pub tries: u32,
+    /// Unix milliseconds. With `tries` it names this begin: another worker that
+    /// began the work since, or who asked for it anew, changed one of them.
+    pub asked_at: i64,
 }
 
 impl Store {
@@ -77,7 +80,7 @@ impl Store {
              WHERE kind = $1 AND object = (
                 SELECT object FROM background_work WHERE kind = $1 AND state IN ('queued', 'working')
                 ORDER BY asked_at, object LIMIT 1)
-             RETURNING object, work, actor, tries",
+             RETURNING object, work, actor, tries, asked_at",
         )
         .with(kind.name())
         .first(&self.pool, |row| {
@@ -87,12 +90,14 @@ impl Store {
                 work: row.read("work")?,
                 actor: row.json("actor", "the actor of background work")?,
                 tries: row.read("tries")?,
+                asked_at: row.read("asked_at")?,
             })
         })
         .await
     }
 
-    /// Says how far some work is.
+    /// Says how far some work is. As with all that follows, nothing happens once
+    /// another worker has begun it.
     pub async fn note_progress(&self, work: &BegunWork, says: &str) -> Result<()> {
         self.change(work, "working", says).await
     }
@@ -101,9 +106,9 @@ impl Store {
     pub async fn put_back_work(&self, work: &BegunWork) -> Result<()> {
         query(
             "UPDATE background_work SET state = 'queued', says = '', tries = tries - 1
-             WHERE kind = $1 AND object = $2 AND state = 'working'",
+             WHERE kind = $1 AND object = $2 AND asked_at = $3 AND tries = $4 AND state = 'working'",
         )
-        .with((work.kind.name(), &work.object))
+        .with((work.kind.name(), &work.object, work.asked_at, work.tries))
         .run(&self.pool)
         .await
     }
@@ -122,10 +127,11 @@ impl Store {
 
     async fn change(&self, work: &BegunWork, state: &str, says: &str) -> Result<()> {
         query(
-            "UPDATE background_work SET state = $3, says = $4
-             WHERE kind = $1 AND object = $2 AND state = 'working'",
+            "UPDATE background_work SET state = $5, says = $6
+             WHERE kind = $1 AND object = $2 AND asked_at = $3 AND tries = $4 AND state = 'working'",
         )
-        .with((work.kind.name(), &work.object, state, says))
+        .with((work.kind.name(), &work.object, work.asked_at, work.tries))
+        .with((state, says))
         .run(&self.pool)
         .await
     }

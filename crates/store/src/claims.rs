@@ -3,7 +3,7 @@
 //!
 //! Leases end by the database's clock, which all workers share.
 //!
-//! A claim first looks in which run the next evolution is, then takes it there.
+//! A claim first looks which run's turn it is, then takes an evolution there.
 //! If the run has a concurrency limit, the claim locks it and looks again at its
 //! free evolutions: the claims of such a run are serialised, and each sees the
 //! ones before, so that no two workers together exceed the limit. Steering locks
@@ -69,14 +69,18 @@ fn needs_only(labels: usize) -> String {
     format!("NOT EXISTS (SELECT 1 FROM run_needs n WHERE n.run_id = r.id{others})")
 }
 
-/// The longest expected first: its serial steps set the minimum duration of the
-/// run.
+/// Of the runs `r` that wait, the one with the fewest evolutions at work, then the
+/// one whose last claim was longest ago: they take turns.
+const TURNS: &str = "(SELECT count(*) FROM evolutions b WHERE b.run_id = r.id AND b.progress = 'running'), r.claimed_at, r.id";
+
+/// Within a run the longest expected first: its serial steps set the minimum
+/// duration of the run.
 const ORDER: &str = "e.expected_seconds DESC, e.queued_at, e.id";
 
 /// How often a claim looks again when others were faster.
 const TRIES: usize = 4;
 
-/// Where the next evolution is.
+/// The run whose turn it is.
 struct Next {
     run_id: String,
     /// Whether the run has not begun or has a limit, so that a claim locks it.
@@ -109,6 +113,7 @@ impl Store {
                 take(&self.pool, self.dialect, &run_id, worker, lease_ms).await?
             };
             if claim.is_some() {
+                self.end_turn(&run_id).await?;
                 return Ok(claim);
             }
         }
@@ -145,23 +150,32 @@ impl Store {
         }
     }
 
-    /// Looks at the first evolution of each run: a long queue is not read, nor
-    /// one that is paused. What a run needs never changes, so this is the only
-    /// place that asks for it.
+    /// Whose turn it is. Asks each open run whether it has a queued evolution, so
+    /// that a long queue is not read. What a run needs never changes, so this is
+    /// the only place that asks for it.
     async fn next(&self, offered: &Labels) -> Result<Option<Next>> {
         let offered: Vec<String> = offered.texts().collect();
         composed(format!(
             "SELECT r.id AS run_id, CASE WHEN r.at_once IS NULL AND r.progress <> 'queued' THEN 0 ELSE 1 END AS lock
-             FROM runs r JOIN evolutions e ON e.id = (
-                 SELECT e.id FROM evolutions e WHERE e.run_id = r.id AND e.progress = 'queued'
-                 ORDER BY {ORDER} LIMIT 1)
-             WHERE {} AND (r.progress = 'cancelled' OR {}) ORDER BY {ORDER} LIMIT 1",
+             FROM runs r
+             WHERE EXISTS (SELECT 1 FROM evolutions e WHERE e.run_id = r.id AND e.progress = 'queued')
+               AND {} AND (r.progress = 'cancelled' OR {}) ORDER BY {TURNS} LIMIT 1",
             workable(self.dialect.now()),
             needs_only(offered.len())
         ))
         .with(offered.as_slice())
         .first(&self.pool, |row| Ok(from_row!(row => Next { run_id, lock })))
         .await
+    }
+
+    /// The run is behind the others now. Not in the claim's transaction, which
+    /// locks the run only if it must; a turn that is lost costs a turn.
+    async fn end_turn(&self, run_id: &str) -> Result<()> {
+        let now = self.dialect.now();
+        composed(format!("UPDATE runs SET claimed_at = {now} WHERE id = $1"))
+            .with(run_id)
+            .run(&self.pool)
+            .await
     }
 
     async fn claim_of_locked_run(

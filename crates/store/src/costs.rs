@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use sqlx::any::AnyRow;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::agent::PriceLine;
-use swe_ci_core::step::Ending;
+use swe_ci_core::step::{Ending, StepOutcome};
 use swe_ci_core::usage::{Prices, Traffic, Usage};
 use swe_ci_views::account::Actor;
 use swe_ci_views::leaderboard::Effort;
@@ -52,6 +52,13 @@ const SUMMED: [&str; 8] = [
     "waiting_ms",
     "micro_usd",
 ];
+
+/// Whether step `s` is an attempt, which has costs.
+pub(super) fn is_attempt() -> String {
+    let marks = StepOutcome::ALL.into_iter().filter(|one| !one.is_attempt());
+    let marks: Vec<String> = marks.map(|one| format!("'\"{}\"'", one.name())).collect();
+    format!("s.outcome NOT IN ({})", marks.join(", "))
+}
 
 impl Store {
     /// Inserts a line or replaces its prices.
@@ -153,8 +160,9 @@ impl Store {
                     CAST(coalesce(sum(s.finished_at - s.started_at), 0) AS BIGINT) AS wall_ms,
                     CAST(coalesce(sum({work}), 0) AS BIGINT) AS agent_ms
              FROM evolutions e
-             LEFT JOIN steps s ON s.evolution_id = e.id AND s.outcome <> '\"retried\"'
+             LEFT JOIN steps s ON s.evolution_id = e.id AND {}
              WHERE e.run_id = $1 AND e.ending IN ({}) GROUP BY e.id",
+            is_attempt(),
             scored.join(", ")
         ))
         .with(run_id)
@@ -194,7 +202,8 @@ impl Store {
                     (SELECT count(*) FROM iterations i JOIN evolutions e ON e.id = i.evolution_id
                      WHERE e.run_id = $1 AND i.findings <> '[]') AS findings
              FROM steps s JOIN evolutions e ON e.id = s.evolution_id
-             WHERE e.run_id = $1 AND s.role <> 'test' AND s.outcome <> '\"retried\"'"
+             WHERE e.run_id = $1 AND s.role <> 'test' AND {}",
+            is_attempt()
         ))
         .with(run_id)
         .one(&self.pool, |row| {

@@ -4,7 +4,7 @@
 use swe_ci_base::error::Result;
 use swe_ci_core::step::StepOutcome;
 
-use super::changes::commit_change;
+use super::changes::count_up;
 use super::rows::columns::{Columns, from_row};
 use super::rows::evolutions::read_step;
 use super::sql::{composed, query};
@@ -33,12 +33,14 @@ impl Store {
         .await
     }
 
-    /// Stores the digest of an evolution, replacing an earlier one. Pages show it.
+    /// Stores the digest of an evolution, replacing an earlier one. Cached pages
+    /// show it once the last of a reading is there: a reading stores hundreds.
     pub async fn put_evolution_digest(
         &self,
         evolution_id: &str,
         format: u32,
         digest: &str,
+        is_last: bool,
     ) -> Result<()> {
         let mut tx = self.pool.begin().await?;
         query(
@@ -48,7 +50,11 @@ impl Store {
         .with((evolution_id, format, digest))
         .run(&mut *tx)
         .await?;
-        commit_change(tx).await
+        if is_last {
+            count_up(&mut tx).await?;
+        }
+        tx.commit().await?;
+        Ok(())
     }
 
     /// The attempts of a run that ended with one of these outcomes, by evolution.

@@ -5,10 +5,11 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::task::TaskId;
 
 use super::changes::{count_up, results_changed};
+use super::costs::is_attempt;
 use super::rows::columns::{Columns, from_row};
 use super::rows::evolutions::Start;
 use super::rows::suites::Suite;
-use super::sql::{Tx, query};
+use super::sql::{Tx, composed, query};
 use super::suites::put_suite;
 use super::{Claim, Store};
 
@@ -98,16 +99,17 @@ impl Store {
 
     /// The costs of all iterations of a run, by evolution, in order.
     pub async fn costs_by_iteration(&self, run_id: &str) -> Result<Vec<StepCost>> {
-        query(
+        composed(format!(
             "SELECT s.evolution_id AS evolution_id, s.iteration AS iteration, count(*) AS steps,
                     count(s.input_tokens) AS counted, count(s.micro_usd) AS priced,
                     CAST(coalesce(sum(coalesce(s.input_tokens, 0) + coalesce(s.output_tokens, 0)), 0) AS BIGINT)
                         AS tokens,
                     CAST(coalesce(sum(s.micro_usd), 0) AS BIGINT) AS micro_usd
              FROM steps s JOIN evolutions e ON e.id = s.evolution_id
-             WHERE e.run_id = $1 AND s.role <> 'test' AND s.outcome <> '\"retried\"'
+             WHERE e.run_id = $1 AND s.role <> 'test' AND {}
              GROUP BY s.evolution_id, s.iteration ORDER BY s.evolution_id, s.iteration",
-        )
+            is_attempt()
+        ))
         .with(run_id)
         .all(&self.pool, |row| {
             let steps: u64 = row.read("steps")?;

@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 32] = files![
+const FILES: [(&str, &str, &str); 33] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -50,6 +50,7 @@ const FILES: [(&str, &str, &str); 32] = files![
     "0030" "worker_figures",
     "0031" "background_work",
     "0032" "reviews",
+    "0033" "turns",
 ];
 
 /// The version of the present schema.

@@ -144,7 +144,7 @@ impl Connection {
             }
         };
         if let Err(error) = ended {
-            tracing::trace!("a connection broke: {error}");
+            tracing::trace!("a connection broke: {error:#}");
         }
     }
 }

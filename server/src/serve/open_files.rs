@@ -12,7 +12,7 @@ pub(super) fn raise_limit() -> usize {
         maximum: before.maximum,
     };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
-        tracing::warn!("the limit of open files stays as it is: {error}");
+        tracing::warn!("the limit of open files stays as it is: {error:#}");
     }
     let now = getrlimit(Resource::Nofile).current;
     now.map_or(usize::MAX, |files| {

@@ -60,7 +60,7 @@ impl Engine {
         let key = self.recording_key(evolution_id, iteration, role, attempt);
         let key = key.await?;
         let _permit = self.heavy_reads.permit().await?;
-        Ok(self.artifacts.get(&key).await?)
+        self.artifacts.get(&key).await.map_err(typed)
     }
 
     /// The same, piece by piece.
@@ -84,7 +84,7 @@ impl Engine {
                 what,
             ));
         }
-        Ok(pieces(self.artifacts.reader(&key).await?))
+        Ok(pieces(self.artifacts.reader(&key).await.map_err(typed)?))
     }
 
     async fn recording_key(
@@ -118,7 +118,7 @@ impl Engine {
         let key = key.await?;
         let about = self.about(evolution_id, iteration, role, attempt).await?;
         let _permit = self.heavy_reads.permit().await?;
-        let bytes = self.artifacts.get(&key).await?;
+        let bytes = self.artifacts.get(&key).await.map_err(typed)?;
         let trajectory = blocking(move || {
             let trajectory = Conversations::read(&key, bytes)?.atif(&about);
             Ok(serde_json::to_value(trajectory)?)
@@ -141,11 +141,11 @@ impl Engine {
         let key = self.recording_key(evolution_id, iteration, role, attempt);
         let key = key.await?;
         if RecordingFormat::of(&key) == RecordingFormat::Atif {
-            return Ok(pieces(self.artifacts.reader(&key).await?));
+            return Ok(pieces(self.artifacts.reader(&key).await.map_err(typed)?));
         }
         let about = self.about(evolution_id, iteration, role, attempt).await?;
         let _permit = self.heavy_reads.permit().await?;
-        let bytes = self.artifacts.get(&key).await?;
+        let bytes = self.artifacts.get(&key).await.map_err(typed)?;
         let written = blocking(move || {
             let trajectory = Conversations::read(&key, bytes)?.atif(&about);
             let mut file = BufWriter::new(tempfile::tempfile()?);

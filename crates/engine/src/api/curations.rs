@@ -190,7 +190,7 @@ impl Engine {
         if stop.is_cancelled()
             && let Err(error) = self.docker.sweep(SweepScope::ByAnyone).await
         {
-            tracing::debug!("containers not removed at shutdown: {error}");
+            tracing::debug!("containers not removed at shutdown: {error:#}");
         }
         ended
     }

@@ -11,6 +11,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::step::Role;
 
 use crate::Engine;
+use crate::heavy_reads::{readable, typed};
 
 /// The most bytes of a piece.
 const PIECE: usize = 64 << 10;
@@ -62,7 +63,7 @@ impl Engine {
         attempt: u32,
     ) -> Result<Pieces> {
         let key = self.log_key(evolution_id, iteration, role, attempt).await?;
-        Ok(pieces(self.artifacts.reader(&key).await?))
+        Ok(pieces(self.artifacts.reader(&key).await.map_err(typed)?))
     }
 
     async fn product(
@@ -86,11 +87,8 @@ impl Engine {
         iteration: u32,
     ) -> Result<impl Read + Send + use<>> {
         let key = key.ok_or_else(|| Error::not_found(what, iteration))?;
-        let reader = self.artifacts.reader(&key).await;
-        reader.map_err(|error| {
-            tracing::warn!("a file of an iteration is gone: {error:#}");
-            Error::not_found(what, iteration)
-        })
+        let reader = readable(self.artifacts.reader(&key).await)?;
+        reader.ok_or_else(|| Error::not_found(what, iteration))
     }
 }
 

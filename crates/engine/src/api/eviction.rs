@@ -111,7 +111,7 @@ impl Engine {
             if let Some(quota) = self.config().image_quota
                 && let Err(error) = self.keep_within(quota).await
             {
-                tracing::warn!("cannot enforce the image quota: {error}");
+                tracing::warn!("cannot enforce the image quota: {error:#}");
             }
         }
     }

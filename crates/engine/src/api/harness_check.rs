@@ -72,7 +72,7 @@ impl Engine {
             () = stop.cancelled() => Err(Error::Conflict("the check was stopped".into())),
         };
         if let Err(error) = trial.docker.sweep(SweepScope::ByAnyone).await {
-            tracing::debug!("containers not removed after a check: {error}");
+            tracing::debug!("containers not removed after a check: {error:#}");
         }
         checked
     }

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use anyhow::Context;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::diff::Diff;
@@ -125,7 +124,7 @@ impl Engine {
         let Some(key) = architect.and_then(|s| s.product.as_deref()) else {
             return Ok(Vec::new());
         };
-        let xml = self.artifacts.get(key).await?;
+        let xml = self.artifacts.get(key).await.map_err(typed)?;
         let document = Document::parse_accepted(&String::from_utf8_lossy(&xml));
         let document = document.map_err(anyhow::Error::new)?;
         Ok(document.requirements().to_vec())
@@ -143,7 +142,7 @@ impl Engine {
                 from: before.map_or(0, |row| row.iteration),
                 ..Diff::clone(&diff)
             })),
-            Err(busy @ Error::Busy) => Err(busy),
+            Err(passing @ (Error::Busy | Error::Unavailable(_))) => Err(passing),
             Err(error) => {
                 let error = anyhow::Error::new(error);
                 let (evolution, iteration) = (&rows.evolution.id, row.iteration);
@@ -308,7 +307,7 @@ impl Engine {
     ) -> Result<StepLog> {
         let key = self.log_key(evolution_id, iteration, role, attempt).await?;
         let _permit = self.heavy_reads.permit().await?;
-        Ok(self.log_tail(&key, role, attempt).await?)
+        self.log_tail(&key, role, attempt).await.map_err(typed)
     }
 
     /// The whole output of one attempt at a step: up to 8 MiB.
@@ -324,7 +323,7 @@ impl Engine {
         attempt: u32,
     ) -> Result<String> {
         let key = self.log_key(evolution_id, iteration, role, attempt).await?;
-        let log = self.artifacts.get(&key).await.context("no log")?;
+        let log = self.artifacts.get(&key).await.map_err(typed)?;
         Ok(String::from_utf8_lossy(&log).into_owned())
     }
 

@@ -141,7 +141,7 @@ impl Engine {
         evolver.pending_containers.close();
         let _ = tokio::time::timeout(CONTAINER_WAIT, evolver.pending_containers.wait()).await;
         if let Err(error) = self.docker.sweep(SweepScope::ByAnyone).await {
-            tracing::debug!("containers not removed at shutdown: {error}");
+            tracing::debug!("containers not removed at shutdown: {error:#}");
         }
         outdated.into_inner().map_or(Ok(()), Err)
     }
@@ -171,7 +171,7 @@ impl Engine {
                 );
             }
             Ok(_) => {}
-            Err(error) => tracing::warn!("cannot look for left-over containers: {error}"),
+            Err(error) => tracing::warn!("cannot look for left-over containers: {error:#}"),
         }
         Ok(())
     }
@@ -227,13 +227,13 @@ impl Engine {
                     );
                 }
                 Ok(false) => {}
-                Err(error) => tracing::debug!("no lease on the {name}: {error}"),
+                Err(error) => tracing::debug!("no lease on the {name}: {error:#}"),
             }
             stop.run_until_cancelled(tokio::time::sleep(LEASE_RENEWAL))
                 .await;
         }
         if let Err(error) = self.store.end_lease(name, holder).await {
-            tracing::debug!("the lease on the {name} stays until it expires: {error}");
+            tracing::debug!("the lease on the {name} stays until it expires: {error:#}");
         }
     }
 
@@ -283,7 +283,7 @@ async fn sweep_late(docker: &Docker) -> Infallible {
         match docker.sweep(SweepScope::ByOthers).await {
             Ok(0) => {}
             Ok(containers) => tracing::info!(containers, "removed late left-over containers"),
-            Err(error) => tracing::debug!("cannot look for late left-over containers: {error}"),
+            Err(error) => tracing::debug!("cannot look for late left-over containers: {error:#}"),
         }
         wait = SWEEP_INTERVAL;
     }

@@ -213,14 +213,14 @@ impl Engine {
                 // Nobody heard of it for a week.
                 Err(Error::NotFound { .. }) => {
                     let announced = self.announce_worker(id).await;
-                    announced.unwrap_or_else(|error| tracing::warn!("not listed: {error}"));
+                    announced.unwrap_or_else(|error| tracing::warn!("not listed: {error:#}"));
                 }
-                Err(error) => tracing::warn!("the worker's heartbeat failed: {error}"),
+                Err(error) => tracing::warn!("the worker's heartbeat failed: {error:#}"),
             }
             if outdated.get().is_none()
                 && let Err(other @ Error::Conflict(_)) = self.store.ensure_own_schema().await
             {
-                tracing::warn!("{other}");
+                tracing::warn!("{other:#}");
                 let _ = outdated.set(other);
                 leaving.cancel();
             }

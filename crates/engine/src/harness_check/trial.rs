@@ -171,7 +171,7 @@ impl Trial {
         let docker = Docker::new(Instance(format!("{}-check", engine.instance)), &data)
             .with_runtime(engine.config.container_runtime.clone());
         if let Err(error) = docker.sweep(SweepScope::ByOthers).await {
-            tracing::debug!("containers of earlier checks not removed: {error}");
+            tracing::debug!("containers of earlier checks not removed: {error:#}");
         }
         let database = at.join("check.sqlite");
         let evolver = Evolver {

@@ -118,7 +118,7 @@ impl NotificationDispatcher {
     async fn start_due(&self, in_flight: &mut JoinSet<()>) {
         while in_flight.len() < AT_ONCE {
             let due = self.claim().await.unwrap_or_else(|error| {
-                tracing::warn!("cannot look for notifications to send: {error}");
+                tracing::warn!("cannot look for notifications to send: {error:#}");
                 None
             });
             let Some(due) = due else { return };
@@ -151,7 +151,7 @@ impl NotificationDispatcher {
             }
         };
         if let Err(error) = self.store.note_try(&due.delivery_id, &answer, then).await {
-            tracing::warn!("the result of a delivery cannot be stored: {error}");
+            tracing::warn!("the result of a delivery cannot be stored: {error:#}");
         }
     }
 
@@ -186,7 +186,7 @@ impl NotificationDispatcher {
     async fn secret_of(&self, due: &Due) -> Result<SecretString, Failure> {
         let secret = self.keys.open(&Keyring::Webhooks, &due.target_id).await;
         secret.map_err(|error| {
-            tracing::warn!("a webhook cannot be signed: {error}");
+            tracing::warn!("a webhook cannot be signed: {error:#}");
             Failure::for_now("its signing secret cannot be opened; see the operator’s log")
         })
     }
@@ -210,7 +210,7 @@ impl NotificationDispatcher {
     /// Created for each attempt, so that only the mail holds it.
     async fn new_code(&self, due: &Due) -> Result<String, Failure> {
         let failed = |error: String| {
-            tracing::warn!("a code cannot be created: {error}");
+            tracing::warn!("a code cannot be created: {error:#}");
             Failure::for_now("no code can be created")
         };
         let code = random_code().map_err(|error| failed(error.to_string()))?;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::agent::AgentConfig;
 use swe_ci_core::finding::{Finding, FindingKind};
@@ -336,9 +337,12 @@ impl<'a> Agents<'a> {
 
     /// Closes the gateway session and stores its exchanges as the artifact
     /// `key`.
-    pub async fn close_session(&mut self, key: &str) {
+    ///
+    /// # Errors
+    /// When they cannot be stored, after what they took is noted.
+    pub async fn close_session(&mut self, key: &str) -> anyhow::Result<()> {
         let Some(session) = self.session.take() else {
-            return;
+            return Ok(());
         };
         let account = session.close().await;
         self.model_usage.usage = Some(account.usage);
@@ -346,11 +350,11 @@ impl<'a> Agents<'a> {
         self.model_usage.trouble = account.trouble;
         self.model_usage.refused_tools = account.refused_tools;
         if let Some(lines) = account.recording {
-            match self.evolver.artifacts.put(key, lines).await {
-                Ok(key) => self.model_usage.trajectory = Some(key),
-                Err(error) => tracing::warn!("the recording could not be stored: {error:#}"),
-            }
+            let stored = self.evolver.artifacts.put(key, lines).await;
+            let stored = stored.context("the recording of the step cannot be stored")?;
+            self.model_usage.trajectory = Some(stored);
         }
+        Ok(())
     }
 
     fn player(&self, role: Role) -> Option<&Player> {

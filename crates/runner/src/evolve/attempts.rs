@@ -101,7 +101,13 @@ impl Evolution<'_> {
         });
         if !log.text.is_empty() {
             let (key, text) = (self.key(at, "log.txt"), log.text.into_bytes());
-            attempt.log = self.evolver.artifacts.put(&key, text).await.ok();
+            attempt.log = match self.evolver.artifacts.put(&key, text).await {
+                Ok(key) => Some(key),
+                Err(error) => {
+                    tracing::warn!("the output of the step is lost: {error:#}");
+                    None
+                }
+            };
         }
         attempt
     }
@@ -219,12 +225,14 @@ impl Evolution<'_> {
             recording,
         };
         let worked = Box::pin(self.agents.work(work, log)).await;
-        self.agents.close_session(&self.key(at, TRAJECTORY)).await;
+        let recorded = self.agents.close_session(&self.key(at, TRAJECTORY)).await;
         let left = match worked {
             Ok(()) => Ok(container.sandbox.get(wanted).await),
             Err(failure) => Err(failure),
         };
         self.note_container(container, at.role);
+        // A step is as good as what is known of it: it is repeated.
+        recorded?;
         match self.agents.model_usage.trouble.take() {
             // An agent that lost its model has not shown what it can do,
             // whatever it did with that.

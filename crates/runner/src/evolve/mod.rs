@@ -161,7 +161,7 @@ impl Evolver {
             if interrupts.are_raised() || began.elapsed() >= ENGINE_PATIENCE {
                 return;
             }
-            tracing::warn!("waiting for the container engine: {error}");
+            tracing::warn!("waiting for the container engine: {error:#}");
             interrupts.pause(ENGINE_POLL).await;
         }
     }
@@ -414,10 +414,13 @@ impl<'a> Evolution<'a> {
             .await
     }
 
-    /// Closes the gateway session of the current step.
+    /// Closes the gateway session of a step that was broken off: its recording is
+    /// of use to readers alone, and the step ends without it.
     async fn close_session(&mut self, at: Cursor) {
         let key = self.key(at, paths::TRAJECTORY);
-        self.agents.close_session(&key).await;
+        if let Err(error) = self.agents.close_session(&key).await {
+            tracing::warn!("{error:#}");
+        }
     }
 
     /// Records a completed attempt and publishes its events.

@@ -49,7 +49,10 @@ impl SharedBuild<'_> {
         }
         let made = self.made(fetch, make).await;
         if let Err(error) = self.store.end_lease(&self.name, &self.holder).await {
-            tracing::debug!("the lease on {} stays until it expires: {error}", self.name);
+            tracing::debug!(
+                "the lease on {} stays until it expires: {error:#}",
+                self.name
+            );
         }
         made
     }
@@ -84,7 +87,7 @@ impl SharedBuild<'_> {
         loop {
             tokio::time::sleep(RENEWAL).await;
             if let Err(error) = self.take().await {
-                tracing::debug!("the lease on {} is not renewed: {error}", self.name);
+                tracing::debug!("the lease on {} is not renewed: {error:#}", self.name);
             }
         }
     }

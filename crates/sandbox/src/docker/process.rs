@@ -71,7 +71,7 @@ impl Process {
                 // When in doubt, count the process as alive, so that its
                 // containers stay.
                 Err(error) => {
-                    tracing::warn!("{}: {error}", entry.path().display());
+                    tracing::warn!("{}: {error:#}", entry.path().display());
                     alive.insert(name);
                 }
             }

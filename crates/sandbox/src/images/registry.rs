@@ -151,7 +151,7 @@ impl Images {
                 return Err(error).with_context(|| format!("cannot pull {full}"));
             };
             let seconds = delay.as_secs();
-            tracing::warn!("cannot pull {full}, next try in {seconds} s: {error}");
+            tracing::warn!("cannot pull {full}, next try in {seconds} s: {error:#}");
             tokio::time::sleep(delay).await;
         }
     }

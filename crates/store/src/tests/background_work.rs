@@ -25,7 +25,7 @@ async fn background_work_is_done_one_after_the_other() {
         queue("b").await.unwrap();
         assert!(matches!(queue("b").await, Err(Error::Conflict(_))));
         queue("a").await.unwrap();
-        sqlx::query("UPDATE background_work SET asked_at = 1 WHERE object = 'b'")
+        sqlx::query("UPDATE background_work SET asked_at = CASE object WHEN 'b' THEN 1 ELSE 2 END")
             .execute(&store.pool)
             .await
             .unwrap();
@@ -44,17 +44,24 @@ async fn background_work_is_done_one_after_the_other() {
         // Its worker stops, and the next one dies.
         store.put_back_work(&first).await.unwrap();
         assert_eq!(state(&store, kind, "b").await, queued);
-        assert_eq!(store.begin_work(kind).await.unwrap().unwrap().tries, 1);
+        let dead = store.begin_work(kind).await.unwrap().unwrap();
+        assert_eq!(dead.tries, 1);
         let again = store.begin_work(kind).await.unwrap().unwrap();
         assert_eq!((again.object.as_str(), again.tries), ("b", 2));
+
+        // A worker that comes back late changes nothing that another one does.
+        store.note_progress(&dead, "1 of 2").await.unwrap();
+        store.end_work(&dead, Err("late")).await.unwrap();
+        store.put_back_work(&dead).await.unwrap();
+        let working = Some((WorkState::Working, String::new()));
+        assert_eq!(state(&store, kind, "b").await, working);
         store.end_work(&again, Ok("2 of 2")).await.unwrap();
         let result = "2 of 2".to_owned();
         let done = Some((WorkState::Done { result }, String::new()));
         assert_eq!(state(&store, kind, "b").await, done);
 
-        // A worker that comes back late changes nothing.
-        store.note_progress(&first, "1 of 2").await.unwrap();
-        store.put_back_work(&first).await.unwrap();
+        store.note_progress(&dead, "1 of 2").await.unwrap();
+        store.put_back_work(&dead).await.unwrap();
         assert_eq!(state(&store, kind, "b").await, done);
 
         let next = store.begin_work(kind).await.unwrap().unwrap();
@@ -64,7 +71,13 @@ async fn background_work_is_done_one_after_the_other() {
         let failed = Some((WorkState::Failed { reason }, String::new()));
         assert_eq!(state(&store, kind, "a").await, failed);
         queue("a").await.unwrap();
-        assert_eq!(store.begin_work(kind).await.unwrap().unwrap().tries, 1);
+        let again = store.begin_work(kind).await.unwrap().unwrap();
+        assert_eq!(again.tries, 1);
+
+        // Nor what was asked for later, though its tries begin anew.
+        store.end_work(&next, Err("late")).await.unwrap();
+        let working = Some((WorkState::Working, String::new()));
+        assert_eq!(state(&store, kind, "a").await, working);
     })
     .await;
 }

@@ -41,7 +41,27 @@ const PRICED: &str = r#"
     UNION ALL SELECT id, 2, 1, 'architect', 1, '"retried"', '', 3000, 3000, NULL, NULL, NULL, NULL FROM evolutions
     UNION ALL SELECT id, 3, 1, 'architect', 2, '"done"', '', 3000, 7000, 200, 20, 7, NULL FROM evolutions
     UNION ALL SELECT id, 4, 1, 'test', 1, '"done"', '', 8000, 9000, NULL, NULL, NULL, NULL FROM evolutions
+    UNION ALL SELECT id, 5, 1, 'programmer', 1, '"cleared"', '', 9000, 9000, NULL, NULL, NULL, NULL FROM evolutions
 "#;
+
+/// A retry and a clearing are rows without costs, which hide none of the others'.
+#[tokio::test]
+async fn what_was_paid_is_known_after_a_retry_and_a_clearing() {
+    on_both(async |store| {
+        let id = run(&store, &[("a", 1.0)]).await;
+        sqlx::query(PRICED).execute(&store.pool).await.unwrap();
+        let totals = store.totals_of_run(&id).await.unwrap();
+        let tokens = totals.usage().map(Usage::total);
+        assert_eq!((tokens, totals.micro_usd()), (Some(330), Some(12)));
+        let costs = store.costs_by_iteration(&id).await.unwrap();
+        let costs: Vec<_> = costs
+            .iter()
+            .map(|one| (one.tokens, one.micro_usd))
+            .collect();
+        assert_eq!(costs, [(Some(330), Some(12))]);
+    })
+    .await;
+}
 
 /// Only scored evolutions count, and one step without a price leaves the cost
 /// unknown.

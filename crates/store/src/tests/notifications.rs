@@ -7,6 +7,7 @@ use swe_ci_views::notification::{Channel, DeliveryState, DeliveryView, Occasion,
 
 use super::accounts::{BY, HOUR, account, audited};
 use super::*;
+use crate::sql::{only, query};
 use crate::{AfterTry, Confirmation, NewTarget};
 
 const HOLD: i64 = 60_000;
@@ -251,6 +252,35 @@ async fn a_delivery_is_claimed_once() {
         assert_eq!(store.sweep_deliveries(now_ms() - HOUR).await.unwrap(), 0);
         assert_eq!(store.sweep_deliveries(now_ms() + 1).await.unwrap(), 1);
         assert!(deliveries(&store, &ada).await.is_empty());
+    })
+    .await;
+}
+
+/// It would be claimed for ever, and hold up those behind it.
+#[tokio::test]
+async fn a_delivery_that_cannot_be_read_is_given_up() {
+    on_both(async |store| {
+        let ada = account(&store, "ada", AccountRole::Submitter).await;
+        let target = webhook(&store, &ada, &Occasion::OF_RUNS).await;
+        let insert = async |id: &str, event: &str| {
+            query(
+                "INSERT INTO deliveries (id, target_id, event, made_at, state, tries, next_try_at, answer)
+                 VALUES ($1, $2, $3, 0, 'waiting', 0, 0, '')",
+            )
+            .with((id, &target.target_id, event))
+            .run(&store.pool)
+            .await
+            .unwrap();
+        };
+        insert("1", "of another version").await;
+        insert("2", "test").await;
+        let due = store.claim_delivery(HOLD).await.unwrap().unwrap();
+        assert_eq!(due.delivery_id, "2");
+        let states: Vec<String> = query("SELECT state FROM deliveries ORDER BY id")
+            .all(&store.pool, only)
+            .await
+            .unwrap();
+        assert_eq!(states, ["given_up", "waiting"]);
     })
     .await;
 }

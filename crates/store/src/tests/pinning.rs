@@ -45,6 +45,8 @@ async fn a_task_prepared_again_changes_no_evolution() {
         };
         store.put_task("s", 0, &after).await.unwrap();
 
+        // It is the first run's turn, then that of the second one.
+        store.claim("w/1", 60_000).await.unwrap().unwrap();
         let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
         assert_eq!(claim.run_id, run_id);
         let evolution = store.evolution(&claim.evolution_id).await.unwrap();

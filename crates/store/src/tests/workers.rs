@@ -1,12 +1,14 @@
 //! Workers, leases, spending and events that several processes share.
 
+use std::time::Duration;
+
 use swe_ci_core::labels::Labels;
 use swe_ci_views::preflight::PreflightState;
 use swe_ci_views::steering::Steering;
 use swe_ci_views::workers::{AtHand, WorkerFigures, WorkerState};
 
 use super::*;
-use crate::sql::Dialect;
+use crate::sql::{Dialect, query};
 use crate::{MOST_EVENTS, NewWorker, Spending};
 
 const BY: &Actor = &Actor::Operator;
@@ -84,6 +86,55 @@ async fn a_lease_that_nobody_renews_is_noticed() {
     .await;
 }
 
+/// Several slots are shared among the runs, and one slot works for each in turn.
+/// Within a run the longest is first.
+#[tokio::test]
+async fn runs_take_turns() {
+    on_both(async |store| {
+        for slots in [5, 1] {
+            run(&store, &[("a", 8.0), ("b", 9.0), ("c", 7.0)]).await;
+            run(&store, &[("d", 2.0), ("e", 3.0)]).await;
+            let mut claimed = Vec::new();
+            for _ in 0..5 {
+                // Turns are known to the millisecond.
+                tokio::time::sleep(Duration::from_millis(2)).await;
+                let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
+                claimed.push(claim.task_id.as_str().to_owned());
+                if slots == 1 || claimed.len() == 5 {
+                    query("UPDATE evolutions SET progress = 'finished' WHERE progress = 'running'")
+                        .run(&store.pool)
+                        .await
+                        .unwrap();
+                }
+            }
+            assert_eq!(claimed, ["b", "e", "a", "d", "c"], "{slots} slots");
+        }
+    })
+    .await;
+}
+
+/// A run that comes later gets the slots that fall free until it has its share.
+#[tokio::test]
+async fn a_later_run_gets_its_share_of_the_slots() {
+    on_both(async |store| {
+        let claim = async || store.claim("w/1", 60_000).await.unwrap().unwrap();
+        let tasks: Vec<(&str, f64)> = ["a", "b", "c", "d", "e"].map(|id| (id, 9.0)).into();
+        let first = run(&store, &tasks).await;
+        for _ in 0..3 {
+            claim().await;
+        }
+        let later = run(&store, &tasks).await;
+        let mut runs = Vec::new();
+        for _ in 0..4 {
+            runs.push(claim().await.run_id);
+        }
+        // Of two runs with three slots each, the one that waited longer is first.
+        let later = later.as_str();
+        assert_eq!(runs, [later, later, later, first.as_str()]);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_run_goes_to_workers_that_have_what_it_needs() {
     on_both(async |store| {
@@ -111,8 +162,9 @@ async fn a_run_goes_to_workers_that_have_what_it_needs() {
         assert_eq!(claim("gpu=yes").await.as_ref(), Some(&one));
         let all = "arch=amd64, gpu=yes, pool=big";
         assert_eq!(claim(all).await.as_ref(), Some(&two));
-        assert_eq!(claim(all).await.as_ref(), Some(&two));
+        assert_eq!(claim(all).await.as_ref(), Some(&one));
         assert_eq!(store.needy_runs().await.unwrap().len(), 1);
+        assert_eq!(claim(all).await.as_ref(), Some(&two));
         // What any worker may take does not wait behind what none has.
         let plain = run(&store, &[("a", 1.0)]).await;
         assert_eq!(claim("").await.as_ref(), Some(&plain));
@@ -120,7 +172,7 @@ async fn a_run_goes_to_workers_that_have_what_it_needs() {
         // Any worker ends what was cancelled.
         store.cancel_run(&two, BY).await.unwrap();
         store.release("w").await.unwrap();
-        for next in [&two, &two, &plain] {
+        for next in [&two, &plain, &two] {
             assert_eq!(claim("").await.as_ref(), Some(next));
         }
         assert_eq!(claim("").await, None);

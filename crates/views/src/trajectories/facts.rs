@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use swe_ci_core::metrics::Verdict;
-use swe_ci_core::step::{Role, StepOutcome};
+use swe_ci_core::step::Role;
 use swe_ci_core::usage::{Traffic, Usage};
 
 use super::digest::{EvolutionDigest, StepDigest, Use};
@@ -158,7 +158,7 @@ impl EvolutionRecord {
         let from = facts.len();
         let start = step.recording.is_some().then_some(1);
         // A retry is a row of the log, and no step.
-        if !matches!(view.outcome, StepOutcome::Retried | StepOutcome::Cleared) {
+        if view.outcome.is_attempt() {
             let whole = [
                 (Subject::Outcome, Cow::Owned(format!("{role}/{outcome}"))),
                 (Subject::Role, Cow::Borrowed(role)),

@@ -93,17 +93,18 @@ impl Engine {
         plan: JudgePlan,
         tell: &(dyn Fn(Judged) + Send + Sync),
     ) -> Result<JudgedRun> {
-        let (pass, cases) = self.pass(run_id, plan).await?;
-        let known = self.judged_by(run_id, &pass.judge.judge_id).await?;
-        let is_known = |case: &Case| {
-            let mut known = known.iter().flat_map(|judged| &judged.judgements);
-            known.any(|one| {
-                one.problem.is_none()
-                    && (&one.evolution_id, one.iteration)
-                        == (&case.evolution.id, case.row.iteration)
-            })
-        };
-        let cases: Vec<Case> = cases.into_iter().filter(|case| !is_known(case)).collect();
+        self.judge_since(now_ms(), run_id, plan, tell).await
+    }
+
+    /// Goes on with a pass that began at this moment, perhaps in another process.
+    async fn judge_since(
+        &self,
+        began: i64,
+        run_id: &str,
+        plan: JudgePlan,
+        tell: &(dyn Fn(Judged) + Send + Sync),
+    ) -> Result<JudgedRun> {
+        let (pass, cases) = self.pass(run_id, plan, began).await?;
         self.store.put_judge(run_id, &pass.judge, self.by()).await?;
         let (of, mut done) = (as_u32(cases.len()), 0);
         let mut asked = futures::stream::iter(cases)
@@ -125,7 +126,7 @@ impl Engine {
     /// As there, and [`Error::Conflict`] while the run is being judged.
     pub async fn start_judge(&self, run_id: &str, plan: JudgePlan) -> Result<()> {
         // The problems of the plan belong into the answer.
-        self.pass(run_id, plan.clone()).await?;
+        self.pass(run_id, plan.clone(), now_ms()).await?;
         let (run, plan) = (run_id.to_owned(), Box::new(plan));
         self.queue_work(&Work::Judge { run, plan }).await
     }
@@ -134,12 +135,13 @@ impl Engine {
         &self,
         run_id: &str,
         plan: JudgePlan,
+        asked_at: i64,
         reporter: &Reporter,
     ) -> Result<String> {
         let tell = |news: Judged| {
             reporter.say(format!("{} of {} iterations", news.done, news.of));
         };
-        let judged = self.judge(run_id, plan, &tell).await?;
+        let judged = self.judge_since(asked_at, run_id, plan, &tell).await?;
         Ok(match judged.unanswered() {
             0 => format!("{} iterations are judged", judged.judgements.len()),
             n => format!("{n} iterations have no answer; begin again to ask again"),
@@ -182,8 +184,14 @@ impl Engine {
         Ok(judged.find(|one| one.judge.judge_id == judge_id))
     }
 
-    /// Checks everything that a pass needs.
-    async fn pass(&self, run_id: &str, mut plan: JudgePlan) -> Result<(Pass, Vec<Case>)> {
+    /// Checks everything that a pass needs; with the iterations that this judge
+    /// has not judged.
+    async fn pass(
+        &self,
+        run_id: &str,
+        mut plan: JudgePlan,
+        began: i64,
+    ) -> Result<(Pass, Vec<Case>)> {
         let run = self.steerable_run(run_id).await?;
         if !run.progress.is_over() {
             return Err(Error::Conflict(format!(
@@ -225,15 +233,19 @@ impl Engine {
                 "run {run_id} has no iteration to judge"
             )));
         }
+        let judge = self.judge_of(&plan)?;
+        let judged = self.judged_by(run_id, &judge.judge_id).await?;
+        let known = judged.map_or_else(Vec::new, |judged| judged.judgements);
+        cases.retain(|case| {
+            let id = (&case.evolution.id, case.row.iteration);
+            let mut answered = known.iter().filter(|one| one.problem.is_none());
+            !answered.any(|one| (&one.evolution_id, one.iteration) == id)
+        });
+        let (usage, traffic) = spent_since(&known, began);
         let pass = Pass {
             run_id: run_id.to_owned(),
-            judge: self.judge_of(&plan)?,
-            ledger: Arc::new(Ledger::new(
-                plan.budget,
-                now_ms(),
-                Usage::default(),
-                Traffic::default(),
-            )),
+            judge,
+            ledger: Arc::new(Ledger::new(plan.budget, began, usage, traffic)),
             grant,
             plan,
         };
@@ -345,6 +357,20 @@ impl Engine {
     }
 }
 
+/// What a pass that began at this moment has taken: its budget holds over all
+/// processes that carried it out. A judgement took one request at least.
+fn spent_since(known: &[Judgement], began: i64) -> (Usage, Traffic) {
+    let began = rfc3339(began);
+    let (mut usage, mut traffic) = (Usage::default(), Traffic::default());
+    for one in known.iter().filter(|one| one.at >= began) {
+        usage += one.usage;
+        traffic.requests += 1;
+        let paid = traffic.micro_usd.unwrap_or(0) + one.micro_usd.unwrap_or(0);
+        traffic.micro_usd = Some(paid);
+    }
+    (usage, traffic)
+}
+
 fn requirements_text(requirements: &[Requirement]) -> String {
     let texts = requirements.iter().map(|one| {
         let expected = match &one.expectation {
@@ -385,4 +411,45 @@ fn diff_text(diff: &Diff) -> String {
         }
     };
     diff.files.iter().map(file).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use swe_ci_core::task::TaskId;
+
+    use super::*;
+
+    /// A worker that takes over after a restart goes on with the budget that is
+    /// left; a later pass begins with all of it.
+    #[test]
+    fn a_pass_goes_on_with_what_it_has_spent() {
+        let judged = |at: i64, tokens: u64, micro_usd: Option<u64>| Judgement {
+            task_id: TaskId::new("a").unwrap(),
+            sample: 1,
+            evolution_id: "e".into(),
+            iteration: 1,
+            answers: Vec::new(),
+            problem: Some("asked again, and paid all the same".into()),
+            usage: Usage {
+                input_tokens: tokens,
+                ..Usage::default()
+            },
+            micro_usd,
+            at: rfc3339(at),
+        };
+        let known = [
+            judged(1_000, 1, Some(1)),
+            judged(2_000, 10, Some(10)),
+            judged(3_000, 100, None),
+        ];
+        let check = |began: i64, expect: (u64, u64, Option<u64>)| {
+            let (usage, traffic) = spent_since(&known, began);
+            let spent = (usage.total(), traffic.requests, traffic.micro_usd);
+            assert_eq!(spent, expect, "{began}");
+        };
+        check(0, (111, 3, Some(11)));
+        check(2_000, (110, 2, Some(10)));
+        check(3_000, (100, 1, Some(0)));
+        check(4_000, (0, 0, None));
+    }
 }

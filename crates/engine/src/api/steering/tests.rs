@@ -1,5 +1,7 @@
 //! Tests of steering: permissions, idempotence, and budgets.
 
+use std::time::Duration;
+
 use futures::StreamExt;
 use swe_ci_core::agent::Budget;
 use swe_ci_core::permissions::RunPermissions;
@@ -234,4 +236,20 @@ async fn a_spent_budget_is_raised_before_it_goes_on() {
         result_word(engine.change(&id, raise(900)).await),
         "conflict"
     );
+}
+
+/// Another process ended the run, and its event was lost.
+#[tokio::test]
+async fn a_stream_of_events_ends_with_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Engine::open(Config::new(folder.path().into()))
+        .await
+        .unwrap();
+    let id = run(&engine, 1, Visibility::Public, Budget::default()).await;
+    let events = engine.events(&id, None).await.unwrap();
+    engine.store.cancel_run(&id, engine.by()).await.unwrap();
+    let events = tokio::time::timeout(Duration::from_mins(1), events.collect::<Vec<_>>());
+    let last = events.await.unwrap().pop().unwrap();
+    let progress = Progress::Cancelled;
+    assert_eq!(last.what, What::Run { progress });
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_store::artifacts::is_outage;
 use swe_ci_views::account::AccountRole;
 use tokio_util::sync::CancellationToken;
 
@@ -12,8 +13,8 @@ use crate::style_tools::METHOD;
 use crate::{Engine, Say};
 
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// The pause after a failure of the container engine, or of the registry of the
-/// tools.
+/// The pause after a failure of the container engine, of the registry of the
+/// tools, or of the store.
 const RETRY_DELAY: Duration = Duration::from_mins(5);
 /// How long a worker's claim on an evolution lasts.
 const LEASE: Duration = Duration::from_hours(6);
@@ -23,6 +24,11 @@ pub struct StylesMeasured {
     pub measured: u32,
     /// Evolutions that could not be measured, and why.
     pub failed: Vec<(String, String)>,
+}
+
+/// Whether the machine or the store is at fault, so that a later try may succeed.
+fn is_passing(error: &Error) -> bool {
+    matches!(error, Error::Unavailable(_)) || is_outage(error)
 }
 
 #[swe_ci_boxed::boxed]
@@ -65,13 +71,16 @@ impl Engine {
     /// Measures evolutions as they end, one at a time, until `stop`.
     pub(crate) async fn measure_ended(&self, stop: &CancellationToken) {
         let worker = &self.instance;
-        // Claims of an earlier process of this data folder.
-        if let Err(error) = self.store.release_styles(worker).await {
-            tracing::warn!("code style: {error}");
-        }
-        let mut checked_at = None;
+        // A failure, or an earlier process of this data folder, leaves a claim.
+        let (mut may_hold_claim, mut checked_at) = (true, None);
         while !stop.is_cancelled() {
-            let next = Box::pin(self.measure_next(worker, &mut checked_at));
+            let next = Box::pin(async {
+                if may_hold_claim {
+                    self.store.release_styles(worker).await?;
+                    may_hold_claim = false;
+                }
+                self.measure_next(worker, &mut checked_at).await
+            });
             let Some(next) = stop.run_until_cancelled(next).await else {
                 return;
             };
@@ -79,7 +88,8 @@ impl Engine {
                 Ok(true) => continue,
                 Ok(false) => POLL_INTERVAL,
                 Err(error) => {
-                    tracing::warn!("code style: {:#}", anyhow::Error::new(error));
+                    tracing::warn!("code style: {}", error.chain());
+                    may_hold_claim = true;
                     RETRY_DELAY
                 }
             };
@@ -102,10 +112,7 @@ impl Engine {
         };
         let style = match self.measure(&id, &|line| tracing::info!("{line}")).await {
             Ok(style) => style,
-            Err(error @ Error::Unavailable(_)) => {
-                self.store.release_styles(worker).await?;
-                return Err(error);
-            }
+            Err(error) if is_passing(&error) => return Err(error),
             // Stored, so that it is not tried again and again.
             Err(error) => Err(error.to_string()),
         };

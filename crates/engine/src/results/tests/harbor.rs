@@ -366,3 +366,55 @@ async fn the_conversations_of_trials_are_those_of_the_imported_run() {
         assert!(broken.notes[0].contains(part), "{:?}", broken.notes);
     }
 }
+
+/// Where the store of files does not answer, a reader is told so, and nothing is
+/// taken for damaged. Cached pages are made anew once, when all is read.
+#[tokio::test]
+async fn a_recording_is_read_after_an_outage() {
+    let lab = Lab::new(&["a"]);
+    write(&lab, "a__x/result.json", &result(STEP, &[]));
+    write(&lab, "a__x/verifier/swe-ci.json", &verified(&["t0", "t1"]));
+    write(&lab, "a__x/agent/trajectory.json", &trajectory("I look."));
+    let engine = engine(&lab).await;
+    let mut request = request(&lab, Layout::Harbor);
+    request.max_iterations = None;
+    let imported = engine.import_results(&lab.experiment(), &request).await;
+    let id = imported.unwrap().run_id;
+    let evolution = engine.run(&id).await.unwrap().evolution_list[0]
+        .evolution_id
+        .clone();
+    let steps = engine.store.steps(&evolution).await.unwrap();
+    let key = steps
+        .iter()
+        .find_map(|step| step.trajectory.as_ref())
+        .unwrap();
+    let folder = engine.config().data.join("artifacts");
+    let folder = folder.join(key).parent().unwrap().to_owned();
+    let away = folder.with_extension("away");
+    std::fs::rename(&folder, &away).unwrap();
+    std::fs::write(&folder, "no folder").unwrap();
+
+    let changes = engine.changes().await.unwrap();
+    let read = async || {
+        let found = engine.trajectories(&id, Vec::new()).await.unwrap().0;
+        (found.recorded, found.read, found.unreadable)
+    };
+    let done = async || {
+        let nothing = std::future::ready(());
+        engine.digest_readers.done(&id, nothing).await;
+    };
+    assert_eq!(read().await, (1, 0, 0));
+    done().await;
+    assert_eq!(read().await, (1, 0, 0));
+    done().await;
+    let file = engine
+        .trajectory_file(&evolution, 1, Role::Programmer, 1)
+        .await;
+    assert!(matches!(file, Err(Error::Unavailable(_))));
+    assert_eq!(engine.changes().await.unwrap(), changes);
+
+    std::fs::remove_file(&folder).unwrap();
+    std::fs::rename(&away, &folder).unwrap();
+    assert_eq!(read().await, (1, 1, 0));
+    assert_eq!(engine.changes().await.unwrap(), changes + 1);
+}

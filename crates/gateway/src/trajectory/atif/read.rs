@@ -222,6 +222,7 @@ impl Step {
             ordinal,
             protocol: Protocol::default(),
             request: Value::Null,
+            parameters: serde_json::Map::new(),
             status: extra.and_then(|extra| extra.status).unwrap_or(200),
             streamed: false,
             response: String::new(),

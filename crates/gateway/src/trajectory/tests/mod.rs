@@ -60,6 +60,7 @@ fn exchange(
         ordinal,
         protocol,
         request: wire::request(protocol, system, history, system == SYSTEM),
+        parameters: serde_json::Map::new(),
         status: 200,
         streamed,
         response: wire::answer(protocol, streamed, answer),
