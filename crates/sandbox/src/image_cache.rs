@@ -165,6 +165,11 @@ impl ImageCache {
         }
     }
 
+    /// As [`Images::other_processor`].
+    pub async fn other_processor(&self, digest: &str) -> anyhow::Result<Option<[String; 2]>> {
+        self.images.other_processor(digest).await
+    }
+
     /// Records that this archive holds this image.
     pub async fn remember(
         &self,
