@@ -66,15 +66,32 @@ impl TaskPreparation<'_> {
         match self.fill(line, &mut row).await {
             Ok(()) => {}
             Err(PrepareError::Platform(error)) => return Err(error),
-            Err(PrepareError::Task(reason)) => row.state = TaskState::Unusable { reason },
+            Err(PrepareError::Task(reason)) => {
+                let reason = self.with_processor(&row.image, reason).await?;
+                row.state = TaskState::Unusable { reason };
+            }
         }
         Ok(row)
+    }
+
+    /// Says first that the image is for another processor, if it is. The tests may
+    /// have run where the machine emulates that one, so this alone is no reason.
+    async fn with_processor(&self, image: &str, reason: String) -> Result<String> {
+        if image.is_empty() {
+            return Ok(reason);
+        }
+        Ok(match self.image_cache.other_processor(image).await? {
+            Some([image, engine]) => format!(
+                "its image is for the processor {image}, the container engine's is {engine}: {reason}"
+            ),
+            None => reason,
+        })
     }
 
     async fn fill(&self, line: &TaskLine, row: &mut TaskRow) -> Prepared<()> {
         let data = self.folder.join("data").join(line.task_id.as_str());
         self.ensure_free_space(&data).await?;
-        let ends = self.unpack(&data, line).await?;
+        let ends = self.unpack(&data, row).await?;
         row.commits = u32::try_from(ends.commits).unwrap_or(u32::MAX);
         row.span_days = days_between(ends.times.0, ends.times.1);
         row.target_time = milliseconds(ends.times.1);
@@ -131,10 +148,15 @@ impl TaskPreparation<'_> {
         image_cache.map_err(PrepareError::Platform)
     }
 
-    async fn unpack(&self, data: &Path, line: &TaskLine) -> Prepared<Ends> {
-        let (archive, checkout) = (data.join("code.zip"), self.folders.checkout(&line.task_id));
-        let (base, target) = (line.base_sha.clone(), line.target_sha.clone());
+    async fn unpack(&self, data: &Path, row: &TaskRow) -> Prepared<Ends> {
+        let (archive, checkout) = (data.join("code.zip"), self.folders.own_checkout(row));
+        let known = self.folders.checkout(row);
+        let (base, target) = (row.base_sha.clone(), row.target_sha.clone());
         let ends = blocking(move || {
+            // A run may be reading it.
+            if let Ok(ends) = ends(&known, &base, &target) {
+                return Ok(ends);
+            }
             if let Some(parent) = checkout.parent() {
                 std::fs::create_dir_all(parent)
                     .with_context(|| format!("cannot create {}", parent.display()))?;
