@@ -49,6 +49,7 @@ pub(super) fn UnrankedTag(unranked: Option<Unranked>) -> impl IntoView {
             Unranked::HeldForReview { .. } => "held for review",
             Unranked::Regraded { .. } => "graded again",
             Unranked::RunAgain { .. } => "run again",
+            Unranked::OtherRevisions { .. } => "other revision",
             Unranked::HostedTools | Unranked::OtherMode | Unranked::Confirmed { .. } => "unranked",
         };
         let hint = visible(&why.to_string()).into_owned();

@@ -153,6 +153,11 @@ pub enum Unranked {
         /// How many.
         evolutions: u32,
     },
+    /// Tasks of it had other content than its split lists today.
+    OtherRevisions {
+        /// How many.
+        tasks: u32,
+    },
 }
 
 impl Unranked {
@@ -201,6 +206,13 @@ impl fmt::Display for Unranked {
             Self::RunAgain { evolutions } => write!(
                 f,
                 "{evolutions} evolutions were run again after their agents had given up"
+            ),
+            Self::OtherRevisions { tasks: 1 } => {
+                f.write_str("1 task is of another revision than the split's of today")
+            }
+            Self::OtherRevisions { tasks } => write!(
+                f,
+                "{tasks} tasks are of other revisions than the split's of today"
             ),
         }
     }

@@ -74,6 +74,16 @@ impl TaskPreparation<'_> {
         Ok(row)
     }
 
+    /// The digest of the image in a task's archive; `None` if it cannot be loaded.
+    pub(crate) async fn image_at_hand(&self, line: &TaskLine) -> Result<Option<String>> {
+        let data = self.folder.join("data").join(line.task_id.as_str());
+        let archive = data.join("image.tar.gz");
+        match self.image_cache.digest_of(&archive).await? {
+            Some(digest) => Ok(Some(digest)),
+            None => Ok(self.image_cache.load(&archive).await.ok()),
+        }
+    }
+
     /// Says first that the image is for another processor, if it is. The tests may
     /// have run where the machine emulates that one, so this alone is no reason.
     async fn with_processor(&self, image: &str, reason: String) -> Result<String> {

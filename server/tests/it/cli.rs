@@ -492,8 +492,10 @@ async fn a_push_needs_a_token_and_the_program_of_the_hub() {
 /// Results alone make no tasks that could be exported.
 #[tokio::test]
 async fn an_export_without_ready_tasks_says_why() {
-    let app =
-        TestApp::changed("UPDATE tasks SET state = 'unusable', reason = 'the image is lost'").await;
+    let app = TestApp::changed(
+        "UPDATE task_revisions SET state = 'unusable', reason = 'the image is lost'",
+    )
+    .await;
     let folder = tempfile::tempdir().unwrap();
     let export = app.engine.export("demo", folder.path(), &|_| {}).await;
     let why = export.unwrap_err().to_string();

@@ -3,6 +3,7 @@
 
 use swe_ci_base::code::{CodeTree, Entry};
 use swe_ci_base::digest::sha256_hex;
+use swe_ci_core::finding::Unranked;
 use swe_ci_engine::testing::{self, TinyTask};
 use swe_ci_engine::{Config, Engine, Error, ImportOptions, ImportSource, PageRequest, TasksWanted};
 use swe_ci_testing::hub::{self, ScriptedHub};
@@ -449,6 +450,68 @@ async fn an_image_that_was_given_back_comes_back() {
     }
     assert_eq!(engine.keep_within(0).await.unwrap(), []);
     fixture.remove_image(&image);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_import_takes_nothing_from_earlier_runs() {
+    let fixture = Fixture::new().await;
+    fixture.import(&[task("one")]).await.unwrap();
+    let id = fixture.replay().await.summary.run_id;
+    let engine = &fixture.engine;
+    let read = async || {
+        let run = engine.run(&id).await.unwrap();
+        let evolution = &run.evolution_list[0];
+        let change = engine
+            .code_change(&evolution.evolution_id, 1)
+            .await
+            .unwrap();
+        let verified = engine.verify(&id, None, 1, &|_| ()).await.unwrap();
+        assert!(verified.holds(), "{verified:?}");
+        (fixture::golden(evolution), format!("{change:?}"))
+    };
+    let before = read().await;
+    assert!(before.1.starts_with("Known"), "{before:?}");
+
+    // No commit of the first history is in this one.
+    let more: &[(&str, &str)] = &[("a.py", "def f(): return 2\n"), BASE[1]];
+    let other = TinyTask {
+        name: "one",
+        versions: &[more, TARGET],
+    };
+    fixture.write(&[other]).await;
+    let source = fixture.dataset();
+    std::fs::copy(
+        source.join("metadata").join(format!("{SPLIT}.csv")),
+        source.join("metadata/other.csv"),
+    )
+    .unwrap();
+    let of_split = async |split: &str| {
+        let wanted = TasksWanted {
+            split: Some(split.into()),
+            ..TasksWanted::default()
+        };
+        let found = engine.tasks(&wanted, &PageRequest::default()).await;
+        found.unwrap().page.items.remove(0)
+    };
+    let listed = of_split(SPLIT).await;
+    let options = testing::once();
+    let imported = engine.import(source.as_path(), "other", &options, &|_| ());
+    imported.await.unwrap();
+    assert_eq!(of_split(SPLIT).await, listed, "the other split's task");
+    let unranked = async || engine.run(&id).await.unwrap().unranked;
+    assert_eq!(unranked().await, None);
+    let detail = engine.task(&listed.task_id).await.unwrap();
+    assert_eq!(detail.splits, ["other"]);
+    assert_eq!(detail.other_revisions[0].base_sha, listed.base_sha);
+    assert_eq!(read().await, before);
+
+    // Into the same split.
+    let (imported, _) = fixture.import_written().await;
+    imported.unwrap();
+    assert_ne!(of_split(SPLIT).await, listed);
+    let tasks = 1;
+    assert_eq!(unranked().await, Some(Unranked::OtherRevisions { tasks }));
+    assert_eq!(read().await, before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
