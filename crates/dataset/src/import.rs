@@ -16,13 +16,13 @@ use swe_ci_views::view::TaskState;
 use super::prepare::TaskPreparation;
 use super::{TaskFolders, TaskLine, metadata, metadata_file};
 
-/// Maximum runs of the target's suite.
+/// Maximum runs of the suite on each end.
 const MAX_REPEATS: u32 = 100;
 
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
-    /// How often to run the target's suite, 1 to 100. Tests that do not pass every
-    /// time are not part of T.
+    /// How often to run the suite on each end, 1 to 100. Tests that do not come out
+    /// alike every time are not part of T.
     pub repeats: u32,
     /// Tasks prepared concurrently; if absent, as many as the machine can run.
     pub parallel: Option<usize>,
@@ -78,6 +78,7 @@ impl Importer<'_> {
             test_command: self.options.test_command,
             limits: Limits::default(),
             folder,
+            say,
         };
         let parallel = self.options.parallel;
         let parallel = parallel.unwrap_or_else(|| host::carries(Limits::default()));

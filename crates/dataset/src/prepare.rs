@@ -37,13 +37,15 @@ pub struct TaskPreparation<'a> {
     pub sandbox: &'a dyn Sandbox,
     pub image_cache: &'a ImageCache,
     pub folders: &'a TaskFolders,
-    /// How often to run the target's suite.
+    /// How often to run the suite on each end.
     pub repeats: u32,
     /// Instead of what the metadata file says.
     pub test_command: Option<TestCommand>,
     /// The limits of each run of the suite.
     pub limits: Limits,
     pub folder: &'a Path,
+    /// Told each step.
+    pub say: &'a (dyn Fn(String) + Send + Sync),
 }
 
 /// Both ends of a task, and data about the history between them.
@@ -101,6 +103,7 @@ impl TaskPreparation<'_> {
     async fn fill(&self, line: &TaskLine, row: &mut TaskRow) -> Prepared<()> {
         let data = self.folder.join("data").join(line.task_id.as_str());
         self.ensure_free_space(&data).await?;
+        (self.say)(format!("{}: code and image", row.id));
         let ends = self.unpack(&data, row).await?;
         row.commits = u32::try_from(ends.commits).unwrap_or(u32::MAX);
         row.span_days = days_between(ends.times.0, ends.times.1);
@@ -108,16 +111,18 @@ impl TaskPreparation<'_> {
         row.image = self.load_image(&data.join("image.tar.gz")).await?;
 
         // The base comes second: if it fails, the repeats are not needed.
-        let first = self.test(row, &ends, End::Target).await?;
-        let base = self.test(row, &ends, End::Base).await?;
+        let first = self.test(row, &ends, End::Target, 1).await?;
+        let base = self.test(row, &ends, End::Base, 1).await?;
         let mut seconds = vec![first.seconds];
-        let mut targets = vec![first.report];
-        for _ in 1..self.repeats {
-            let again = self.test(row, &ends, End::Target).await?;
+        let (mut targets, mut bases) = (vec![first.report], vec![base.report]);
+        for run in 2..=self.repeats {
+            let again = self.test(row, &ends, End::Target, run).await?;
             seconds.push(again.seconds);
             targets.push(again.report);
+            let again = self.test(row, &ends, End::Base, run).await?;
+            bases.push(again.report);
         }
-        let (tests, mut found) = Preparation::of(&targets, &base.report, line.declared_gap);
+        let (tests, mut found) = Preparation::of(&targets, &bases, line.declared_gap);
         if !first.dropped_options.is_empty() {
             found.findings.push(TaskFinding::OptionsDropped {
                 options: first.dropped_options,
@@ -126,7 +131,9 @@ impl TaskPreparation<'_> {
         if tests.is_empty() {
             return Err(PrepareError::Task(match targets.len() {
                 1 => "the target passes no test".into(),
-                n => format!("no test passes in each of {n} runs on the target"),
+                n => format!(
+                    "no test passes in each of {n} runs on the target and comes out alike in those on the base"
+                ),
             }));
         }
         row.suite_seconds = median(&seconds);
@@ -136,7 +143,7 @@ impl TaskPreparation<'_> {
             licence: ends.licence,
             ..found
         };
-        row.suite = Suite::of(tests, &base.report);
+        row.suite = Suite::of(tests, &bases[0]);
         let key = base_report_key(&row.id, &base.raw);
         row.base_report = Some(self.artifacts.put(&key, base.raw).await?);
         Ok(())
@@ -193,13 +200,18 @@ impl TaskPreparation<'_> {
         Err(PrepareError::of_image(&error, engine_answers))
     }
 
-    /// Runs the suite on one end of a task.
-    async fn test(&self, row: &TaskRow, ends: &Ends, end: End) -> Prepared<Tested> {
+    /// Runs the suite on one end of a task, for the nth time.
+    async fn test(&self, row: &TaskRow, ends: &Ends, end: End, run: u32) -> Prepared<Tested> {
         let command = row.test_command;
         let (code, end, command) = match end {
             End::Base => (&ends.base, "base", command),
             End::Target => (&ends.oracle, "target", command.on_target()),
         };
+        let repeats = self.repeats;
+        (self.say)(format!(
+            "{}: tests on the {end}, run {run} of {repeats}",
+            row.id
+        ));
         let purpose = Purpose::Preparation(format!("import {} {end}", row.id));
         let limits = self.limits;
         let grading = Grading {

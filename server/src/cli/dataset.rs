@@ -34,8 +34,8 @@ of the official one:
   FOLDER/data/TASK_ID/code.zip         a git checkout with its history
   FOLDER/data/TASK_ID/image.tar.gz     a `docker save`
 
-Each task's suite runs on its base and, several times, on its target; tests
-that do not pass every time do not count. An unusable task is imported with
+Each task's suite runs several times on its base and on its target; tests that
+do not come out alike every time do not count. An unusable task is imported with
 the reason. A repeated call resumes an interrupted import, downloads included.
 
 A gated dataset requires a token in HF_TOKEN; HF_ENDPOINT names a mirror.
@@ -172,7 +172,7 @@ pub(super) struct Import {
     /// Only these tasks, separated by commas; all when absent
     #[arg(long, value_name = "TASK_ID,…", value_delimiter = ',', value_parser = |name: &str| TaskId::new(name))]
     tasks: Vec<TaskId>,
-    /// Number of runs of each target's suite, 1 to 100
+    /// Number of runs of each suite on target and base, 1 to 100
     #[arg(long, value_name = "N", default_value_t = ImportOptions::default().repeats)]
     repeats: u32,
     /// Tasks to prepare at a time; as many as cores and memory allow when

@@ -75,7 +75,11 @@ async fn one_bad_task_does_not_stop_the_rest() {
     }
     let (imported, said) = fixture.import_written().await;
     let imported = imported.unwrap();
-    assert_eq!(said.len(), 7);
+    let results = said.iter().filter(|line| line.starts_with('['));
+    assert_eq!(results.count(), 7);
+    for step in ["code and image", "tests on the base, run 1 of 1"] {
+        assert!(said.contains(&format!("good: {step}")), "{said:?}");
+    }
     let reason = |name: &str| match &imported
         .tasks
         .iter()
