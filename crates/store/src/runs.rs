@@ -66,7 +66,7 @@ pub(super) fn select_summary(iterations: &str) -> String {
                 r.started_at AS started_at, r.finished_at AS finished_at,
                 r.paused_at AS paused_at, r.at_once AS at_once, r.budget AS budget,
                 (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id) AS evolutions,
-                (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.progress IN ('finished', 'cancelled')) AS over,
+                (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.progress = 'finished') AS over,
                 (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.ending = 'blocked') AS blocked,
                 {iterations} AS iterations
          FROM runs r",
@@ -186,6 +186,18 @@ impl Store {
             .first(&self.pool, read_run_summary)
             .await?
             .ok_or_else(|| Error::not_found("run", id))
+    }
+
+    /// The runs whose ids begin so, oldest first.
+    pub async fn runs_that_begin(&self, start: &str) -> Result<Vec<String>> {
+        let is_plain = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
+        if start.is_empty() || !start.bytes().all(is_plain) {
+            return Ok(Vec::new());
+        }
+        query("SELECT id FROM runs WHERE id LIKE $1 || '%' ORDER BY id")
+            .with(start)
+            .all(&self.pool, only)
+            .await
     }
 
     /// The owner and visibility of a run.

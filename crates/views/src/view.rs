@@ -176,6 +176,7 @@ pub struct RunSummary {
     pub started_at: Option<String>,
     pub finished_at: Option<String>,
     pub evolutions: u32,
+    /// Those that came to an end; one that was cancelled did not.
     pub evolutions_over: u32,
     pub evolutions_blocked: u32,
     /// Iterations tested so far, over all evolutions.

@@ -265,7 +265,10 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
     }
     let engine = super::open(global).await?;
     match command {
-        Command::Demo { json } => imported(&engine.import_demo(&output::say).await?, json),
+        Command::Demo { json } => {
+            let done = unless_stopped(engine.import_demo(&output::say)).await?;
+            imported(&done, json)
+        }
         Command::Import(import) => {
             let options = ImportOptions {
                 repeats: import.repeats,
@@ -275,7 +278,7 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
                 test_command: import.test_command,
             };
             let done = engine.import(import.from, &import.split, &options, &output::say);
-            imported(&done.await?, import.json)
+            imported(&unless_stopped(done).await?, import.json)
         }
         Command::Curate(options) => curate(&engine, options).await,
         Command::Curations { json } => {
@@ -312,6 +315,20 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
             let tasks = all_tasks(&engine, split).await?;
             output::show(&tasks[..], json, print_tasks)
         }
+    }
+}
+
+/// An import, until a signal ends it.
+async fn unless_stopped(
+    import: impl Future<Output = Result<Imported, Error>>,
+) -> Result<Imported, Failure> {
+    let stop = CancellationToken::new();
+    stop_on_signals(stop.clone())?;
+    match stop.run_until_cancelled(import).await {
+        Some(done) => Ok(done?),
+        None => Err(Failure::new("the import was stopped").next(
+            "the same command resumes it: tasks that are ready and files that are here stay",
+        )),
     }
 }
 

@@ -210,11 +210,18 @@ async fn a_run_is_submitted_and_cancelled() {
     let data = seeded_data(folder.path()).await;
     let id = stdout(&run(
         &data,
-        &["run", "submit", "--human", "--split", "other"],
+        &[
+            "run", "submit", "--human", "--split", "demo", "--tasks", "beta-2",
+        ],
     ));
     let id = id.trim();
-    let shown = stdout(&run(&data, &["run", "show", id]));
-    assert!(shown.contains("queued on other by replay"), "{shown}");
+    // The beginning of the id is enough.
+    let shown = stdout(&run(&data, &["run", "show", &id[..8]]));
+    assert!(shown.contains("queued on demo by replay"), "{shown}");
+    assert!(
+        shown.contains("beta-2") && !shown.contains("alpha-1"),
+        "{shown}"
+    );
     for _ in 0..2 {
         stdout(&run(&data, &["run", "cancel", id]));
     }
@@ -320,6 +327,11 @@ async fn failures_have_a_reason_and_advice() {
         &["run", "show", "nobody"],
         1,
         &["error: ", "`nobody`", "swe-ci run list"],
+    );
+    check(
+        &["run", "show", "00000000-"],
+        1,
+        &["several runs begin with `00000000-`", HUMAN],
     );
     check(&["run", "cancel", HUMAN], 1, &["error: ", "finished"]);
     check(
