@@ -442,7 +442,15 @@ async fn an_image_that_was_given_back_comes_back() {
     assert_eq!(engine.keep_within(0).await.unwrap().len(), 1);
     let exported = fixture.folder.path().join("exported");
     engine.export(SPLIT, &exported, &|_| ()).await.unwrap();
-    assert!(exported.join("data/one/image.tar.gz").is_file());
+    // Elsewhere it is the same dataset.
+    let there = Fixture::new().await;
+    let options = testing::once();
+    let imported = there
+        .engine
+        .import(exported.as_path(), SPLIT, &options, &|_| ());
+    imported.await.unwrap();
+    let digest = async |engine: &Engine| engine.split(SPLIT).await.unwrap().digest;
+    assert_eq!(digest(&there.engine).await, digest(engine).await);
 
     // Without any archive left it could not return, so it stays.
     make_old();
