@@ -49,8 +49,13 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
     });
     let splits = splits.collect_any();
     let others = detail.other_revisions.into_iter().map(|other| {
-        let ends = format!(" lists another revision, {} → {}.", other.base_sha, other.target_sha);
-        view! { <p class="note"><a href=tasks_href(&other.split)>{other.split.clone()}</a>{ends}</p> }
+        let ends = format!(": {} → {}.", other.base_sha, other.target_sha);
+        view! {
+            <p class="note">
+                <a href=tasks_href(&other.split)>{other.split.clone()}</a>" lists another "
+                <Term word=Word::Revision text="revision"/>{ends}
+            </p>
+        }
     });
     let others = others.collect_any();
     let known = summary.is_prepared();
