@@ -36,6 +36,8 @@ glossary! {
     "Tasks" [
         Task("task", "task",
             "Two commits of a repository, the tests of the later one, and an image to run them in."),
+        Revision("revision", "revision",
+            "A task as its content makes it: base, target, suite, image, test command. Imported with other content, the same name is another revision. A split lists one of them."),
         Split("split", "split",
             "A named list of tasks. Runs are ranked within a split."),
         Base("base", "base",
@@ -105,7 +107,7 @@ glossary! {
         SelfReported("self-reported", "self-reported",
             "Made elsewhere and reported by its author. Its tests have not been run again here."),
         Regraded("regraded", "graded again",
-            "A run that grades the stored code of another one with the suites and the grading of a later day. It has no rank while the other one stands."),
+            "A run that grades the stored code of another one with the suites and the grading of a later day. It has no rank while the other one stands on the same tasks."),
     ]
     "Scores" [
         Change("normalized-change", "normalized change",

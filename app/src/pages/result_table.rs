@@ -51,6 +51,7 @@ pub(super) fn UnrankedTag(unranked: Option<Unranked>) -> impl IntoView {
             Unranked::RunAgain { .. } => "run again",
             Unranked::Incomplete { .. } | Unranked::OutOfBudget { .. } => "incomplete",
             Unranked::FewerIterations { .. } => "fewer iterations",
+            Unranked::OtherRevisions { .. } => "other revision",
             Unranked::HostedTools | Unranked::OtherMode | Unranked::Confirmed { .. } => "unranked",
         };
         let hint = visible(&why.to_string()).into_owned();

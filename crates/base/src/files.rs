@@ -250,24 +250,30 @@ fn plain_mode(mode: u32) -> u32 {
 pub fn zip_folder(folder: &Path, archive: &Path) -> anyhow::Result<()> {
     let mut zip = zip::ZipWriter::new(io::BufWriter::new(File::create(archive)?));
     let mut waiting = vec![folder.to_path_buf()];
-    let mut files = Vec::new();
+    let mut paths = Vec::new();
     while let Some(next) = waiting.pop() {
         for entry in std::fs::read_dir(&next)? {
             let path = entry?.path();
             if path.is_dir() && !path.is_symlink() {
-                waiting.push(path);
-            } else {
-                files.push(path);
+                waiting.push(path.clone());
             }
+            paths.push(path);
         }
     }
-    files.sort();
-    for path in files {
+    paths.sort();
+    for path in paths {
         let name = path.strip_prefix(folder)?.to_string_lossy().into_owned();
         let options =
             zip::write::SimpleFileOptions::default().last_modified_time(zip::DateTime::default());
         if path.is_symlink() {
             zip.add_symlink(name, std::fs::read_link(&path)?.to_string_lossy(), options)?;
+            continue;
+        }
+        if path.is_dir() {
+            // A full folder exists with its files.
+            if std::fs::read_dir(&path)?.next().is_none() {
+                zip.add_directory(name, options)?;
+            }
             continue;
         }
         let mode = std::fs::metadata(&path)?.permissions().mode();
@@ -353,6 +359,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let from = home.path().join("from");
         std::fs::create_dir_all(from.join("a/b")).unwrap();
+        std::fs::create_dir_all(from.join("a/empty")).unwrap();
         std::fs::write(from.join("a/b/c.py"), "c").unwrap();
         std::os::unix::fs::symlink("a/b/c.py", from.join("link")).unwrap();
         // As git leaves its packs.
@@ -367,6 +374,7 @@ mod tests {
         let [archive, again] = [archive, again].map(|path| std::fs::read(path).unwrap());
         assert_eq!(archive, again);
         assert_eq!(std::fs::read(into.join("a/b/c.py")).unwrap(), b"c");
+        assert!(into.join("a/empty").is_dir());
         assert_eq!(
             std::fs::read_link(into.join("link")).unwrap(),
             Path::new("a/b/c.py")

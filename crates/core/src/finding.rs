@@ -173,6 +173,11 @@ pub enum Unranked {
         /// The split's.
         of: u32,
     },
+    /// Tasks of it had other content than its split lists today.
+    OtherRevisions {
+        /// How many.
+        tasks: u32,
+    },
 }
 
 impl Unranked {
@@ -235,6 +240,13 @@ impl fmt::Display for Unranked {
             Self::FewerIterations { iterations, of } => write!(
                 f,
                 "its evolutions had at most {iterations} iterations, those of the others {of}"
+            ),
+            Self::OtherRevisions { tasks: 1 } => {
+                f.write_str("1 task is of another revision than the split's of today")
+            }
+            Self::OtherRevisions { tasks } => write!(
+                f,
+                "{tasks} tasks are of other revisions than the split's of today"
             ),
         }
     }

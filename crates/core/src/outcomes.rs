@@ -30,6 +30,13 @@ impl TestList {
         Self(first.passing().filter(always).map(str::to_owned).collect())
     }
 
+    /// Leaves tests out, and returns them too.
+    #[must_use]
+    pub fn without(self, is_out: impl Fn(&str) -> bool) -> (Self, Vec<String>) {
+        let (out, stay) = self.0.into_iter().partition(|id| is_out(id));
+        (Self(stay), out)
+    }
+
     /// The empty list of a task that has not been tested.
     pub fn none() -> Self {
         Self(Vec::new())

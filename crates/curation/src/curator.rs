@@ -192,6 +192,7 @@ impl Curator<'_> {
             test_command: None,
             limits: suite_limits(self.plan.filter.max_suite_seconds),
             folder: dataset,
+            say: self.say,
         }
     }
 

@@ -6,14 +6,14 @@ use anyhow::Context;
 use sha2::{Digest, Sha256};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::digest::hex;
-use swe_ci_base::error::{Error, Result};
+use swe_ci_base::error::Result;
 use swe_ci_base::files;
 use swe_ci_sandbox::images::Images;
 use swe_ci_store::TaskRow;
 
-use super::{TaskFolders, TaskLine, metadata, metadata_file};
+use super::{TaskFolders, TaskLine, metadata, metadata_file, pack};
 
-/// Writes a task's `data/<task>/{code.zip,image.tar.gz}`.
+/// Writes a task's `data/<task>/{code.zip,image.tar.gz}`. The engine has its image.
 pub async fn write_task(
     folders: &TaskFolders,
     images: &Images,
@@ -21,19 +21,13 @@ pub async fn write_task(
     data: &Path,
 ) -> Result<()> {
     std::fs::create_dir_all(data).with_context(|| format!("cannot create {}", data.display()))?;
-    let (checkout, zip) = (folders.checkout(&row.id), data.join("code.zip"));
+    let (checkout, zip) = (folders.checkout(row), data.join("code.zip"));
     blocking(move || {
         let partial = files::beside(&zip, "partial");
-        files::zip_folder(&checkout, &partial)?;
+        pack(&checkout, &partial)?;
         Ok(std::fs::rename(partial, zip)?)
     })
     .await?;
-    if images.digest(&row.image).await?.is_none() {
-        return Err(Error::Unavailable(format!(
-            "the image of {} does not exist; import its task again",
-            row.id
-        )));
-    }
     images.save(&row.image, &data.join("image.tar.gz")).await?;
     Ok(())
 }

@@ -16,13 +16,13 @@ use swe_ci_views::view::TaskState;
 use super::prepare::TaskPreparation;
 use super::{TaskFolders, TaskLine, metadata, metadata_file};
 
-/// Maximum runs of the target's suite.
+/// Maximum runs of the suite on each end.
 const MAX_REPEATS: u32 = 100;
 
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
-    /// How often to run the target's suite, 1 to 100. Tests that do not pass every
-    /// time are not part of T.
+    /// How often to run the suite on each end, 1 to 100. Tests that do not come out
+    /// alike every time are not part of T.
     pub repeats: u32,
     /// Tasks prepared concurrently; if absent, as many as the machine can run.
     pub parallel: Option<usize>,
@@ -78,6 +78,7 @@ impl Importer<'_> {
             test_command: self.options.test_command,
             limits: Limits::default(),
             folder,
+            say,
         };
         let parallel = self.options.parallel;
         let parallel = parallel.unwrap_or_else(|| host::carries(Limits::default()));
@@ -86,7 +87,7 @@ impl Importer<'_> {
         let one = |(position, line): (u32, TaskLine)| {
             let preparation = &preparation;
             async move {
-                let row = self.row(preparation, &line).await?;
+                let row = self.row(preparation, split, &line).await?;
                 self.store.put_task(split, position, &row).await?;
                 Ok::<_, Error>((position, line, row))
             }
@@ -119,21 +120,32 @@ impl Importer<'_> {
         lines.map_err(|error| Error::Invalid(format!("{error:#}")))
     }
 
-    async fn row(&self, preparation: &TaskPreparation<'_>, line: &TaskLine) -> Result<TaskRow> {
-        let known = self.store.find_task(&line.task_id).await?;
+    /// The revision with this content if it is ready, or a new one.
+    async fn row(
+        &self,
+        preparation: &TaskPreparation<'_>,
+        split: &str,
+        line: &TaskLine,
+    ) -> Result<TaskRow> {
         let command = self.options.test_command;
         let command = command.unwrap_or_else(|| line.test_command());
-        let stays = |row: &TaskRow| {
+        let may_stay = |row: &TaskRow| {
             !self.options.again
                 && row.state == TaskState::Ready
                 && row.base_sha == line.base_sha
                 && row.target_sha == line.target_sha
                 && row.test_command == command
         };
-        match known.filter(stays) {
-            Some(row) => Ok(row),
-            None => preparation.prepare(line).await,
+        let mut known = self.store.revisions_of_task(&line.task_id, split).await?;
+        known.retain(may_stay);
+        if !known.is_empty() {
+            let image = preparation.image_at_hand(line).await?;
+            let same = |row: &TaskRow| image.as_ref().is_none_or(|image| *image == row.image);
+            if let Some(row) = known.into_iter().find(same) {
+                return Ok(row);
+            }
         }
+        preparation.prepare(line).await
     }
 }
 

@@ -67,16 +67,15 @@ impl TaskFolders {
     /// # Errors
     /// When it neither is here nor can be fetched.
     pub async fn fetched(&self, task: &TaskRow) -> anyhow::Result<History> {
-        let history = self.history(&task.id);
         let Some(artifacts) = &self.shared else {
-            return Ok(history);
+            return Ok(self.history(task));
         };
         let _guard = self.fetching.lock().await;
-        if has_both_ends(&history, task).await? {
-            return Ok(history);
+        if has_both_ends(&self.history(task), task).await? {
+            return Ok(self.history(task));
         }
         let (id, key) = (&task.id, checkout_key(task));
-        let checkout = self.checkout(id);
+        let checkout = self.own_checkout(task);
         let archive = files::beside(&checkout, "zip");
         let (parent, old) = (self.root.join(id.as_str()), archive.clone());
         blocking(move || {
@@ -100,7 +99,7 @@ impl TaskFolders {
             Ok(std::fs::remove_file(archive)?)
         })
         .await?;
-        Ok(history)
+        Ok(self.history(task))
     }
 
     /// Puts the checkout of a task where other machines find it; `false` when it
@@ -113,10 +112,10 @@ impl TaskFolders {
         if artifacts.has(&key).await? {
             return Ok(false);
         }
-        let checkout = self.checkout(&task.id);
+        let checkout = self.checkout(task);
         let archive = files::beside(&checkout, "share");
         let to = archive.clone();
-        blocking(move || files::zip_folder(&checkout, &to)).await?;
+        blocking(move || pack(&checkout, &to)).await?;
         let shared = artifacts.put_file(&key, &archive).await;
         blocking(move || Ok(std::fs::remove_file(archive)?)).await?;
         shared.map(|()| true)
@@ -126,13 +125,39 @@ impl TaskFolders {
         &self.root
     }
 
-    pub fn history(&self, task: &TaskId) -> History {
+    pub fn history(&self, task: &TaskRow) -> History {
         History::new(self.checkout(task))
     }
 
-    pub fn checkout(&self, task: &TaskId) -> PathBuf {
-        self.root.join(task.as_str()).join("code")
+    /// The checkout of a task. Each base and target have their own, because a task
+    /// that is imported again with other commits takes nothing from earlier runs.
+    pub fn checkout(&self, task: &TaskRow) -> PathBuf {
+        let own = self.own_checkout(task);
+        // Earlier versions kept one for each name.
+        let before = self.root.join(task.id.as_str()).join("code");
+        match own.exists() || !before.exists() {
+            true => own,
+            false => before,
+        }
     }
+
+    fn own_checkout(&self, task: &TaskRow) -> PathBuf {
+        self.root.join(task.id.as_str()).join(code_name(task))
+    }
+}
+
+/// Packs a checkout. Archives of others forget empty folders, and git takes a
+/// folder without `refs` for no repository.
+pub(crate) fn pack(checkout: &Path, archive: &Path) -> anyhow::Result<()> {
+    let git = match checkout.join(".git") {
+        inner if inner.is_dir() => inner,
+        _ => checkout.to_owned(),
+    };
+    let refs = git.join("refs");
+    if git.join("HEAD").is_file() && refs.symlink_metadata().is_err() {
+        std::fs::create_dir(refs)?;
+    }
+    files::zip_folder(checkout, archive)
 }
 
 async fn has_both_ends(history: &History, task: &TaskRow) -> anyhow::Result<bool> {
@@ -143,13 +168,11 @@ async fn has_both_ends(history: &History, task: &TaskRow) -> anyhow::Result<bool
 
 /// The shared artifact with the checkout of a task.
 fn checkout_key(task: &TaskRow) -> String {
-    let TaskRow {
-        id,
-        base_sha,
-        target_sha,
-        ..
-    } = task;
-    format!("tasks/{id}/code-{base_sha}-{target_sha}.zip")
+    format!("tasks/{}/{}.zip", task.id, code_name(task))
+}
+
+fn code_name(task: &TaskRow) -> String {
+    format!("code-{}-{}", task.base_sha, task.target_sha)
 }
 
 /// The file that lists the tasks of a split.
@@ -168,4 +191,72 @@ pub fn base_report_of(task: &TaskRow) -> String {
 /// of the task as they were started on it.
 fn base_report_key(task: &TaskId, report: &[u8]) -> String {
     format!("tasks/{task}/base-report-{}.json", sha256_hex(report))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use swe_ci_base::code::CodeTree;
+    use swe_ci_git::{checked, command};
+
+    use super::*;
+
+    /// A checkout with a commit for each text, as git leaves it.
+    fn checkout(folder: &Path, texts: &[String], packed: bool, detached: bool) -> Vec<String> {
+        let version = |(time, text): (i64, &String)| {
+            let mut code = CodeTree::default();
+            code.insert_file("pkg/a.py", text.as_str());
+            let (sha, message) = (String::new(), format!("version {time}"));
+            (CommitInfo { sha, time, message }, code)
+        };
+        let versions: Vec<_> = (0i64..).zip(texts).map(version).collect();
+        let shas = write_history(folder, &versions).unwrap();
+        let git = |arguments: &[&str]| {
+            checked(command().arg("-C").arg(folder).args(arguments).output()).unwrap();
+        };
+        if !detached {
+            git(&["checkout", "--quiet", "main", "--"]);
+        }
+        if packed {
+            git(&["pack-refs", "--all"]);
+        }
+        shas
+    }
+
+    /// Other programs write archives without their empty folders.
+    fn forget_empty_folders(folder: &Path) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                forget_empty_folders(&path);
+                let _ = std::fs::remove_dir(&path);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+        #[test]
+        fn a_checkout_stays_a_repository_in_export_and_import(
+            texts in prop::collection::vec(any::<String>(), 1..4),
+            packed: bool,
+            detached: bool,
+            with_empty_folders: bool,
+        ) {
+            let home = tempfile::tempdir().unwrap();
+            let [theirs, first, ours, second] =
+                ["theirs", "first.zip", "ours", "second.zip"].map(|name| home.path().join(name));
+            let shas = checkout(&theirs, &texts, packed, detached);
+            if !with_empty_folders {
+                forget_empty_folders(&theirs);
+            }
+            pack(&theirs, &first).unwrap();
+            files::unzip(&first, &ours, prepare::CHECKOUT).unwrap();
+            let log = command().arg("-C").arg(&ours).args(["log", "--format=%H", &shas[shas.len() - 1]]).output();
+            let log = String::from_utf8(checked(log).unwrap()).unwrap();
+            prop_assert!(log.lines().rev().eq(&shas));
+            pack(&ours, &second).unwrap();
+            prop_assert_eq!(std::fs::read(first).unwrap(), std::fs::read(second).unwrap());
+        }
+    }
 }

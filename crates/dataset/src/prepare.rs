@@ -37,13 +37,15 @@ pub struct TaskPreparation<'a> {
     pub sandbox: &'a dyn Sandbox,
     pub image_cache: &'a ImageCache,
     pub folders: &'a TaskFolders,
-    /// How often to run the target's suite.
+    /// How often to run the suite on each end.
     pub repeats: u32,
     /// Instead of what the metadata file says.
     pub test_command: Option<TestCommand>,
     /// The limits of each run of the suite.
     pub limits: Limits,
     pub folder: &'a Path,
+    /// Told each step.
+    pub say: &'a (dyn Fn(String) + Send + Sync),
 }
 
 /// Both ends of a task, and data about the history between them.
@@ -66,31 +68,61 @@ impl TaskPreparation<'_> {
         match self.fill(line, &mut row).await {
             Ok(()) => {}
             Err(PrepareError::Platform(error)) => return Err(error),
-            Err(PrepareError::Task(reason)) => row.state = TaskState::Unusable { reason },
+            Err(PrepareError::Task(reason)) => {
+                let reason = self.with_processor(&row.image, reason).await?;
+                row.state = TaskState::Unusable { reason };
+            }
         }
         Ok(row)
+    }
+
+    /// The digest of the image in a task's archive; `None` if it cannot be loaded.
+    pub(crate) async fn image_at_hand(&self, line: &TaskLine) -> Result<Option<String>> {
+        let data = self.folder.join("data").join(line.task_id.as_str());
+        let archive = data.join("image.tar.gz");
+        match self.image_cache.digest_of(&archive).await? {
+            Some(digest) => Ok(Some(digest)),
+            None => Ok(self.image_cache.load(&archive).await.ok()),
+        }
+    }
+
+    /// Says first that the image is for another processor, if it is. The tests may
+    /// have run where the machine emulates that one, so this alone is no reason.
+    async fn with_processor(&self, image: &str, reason: String) -> Result<String> {
+        if image.is_empty() {
+            return Ok(reason);
+        }
+        Ok(match self.image_cache.other_processor(image).await? {
+            Some([image, engine]) => format!(
+                "its image is for the processor {image}, the container engine's is {engine}: {reason}"
+            ),
+            None => reason,
+        })
     }
 
     async fn fill(&self, line: &TaskLine, row: &mut TaskRow) -> Prepared<()> {
         let data = self.folder.join("data").join(line.task_id.as_str());
         self.ensure_free_space(&data).await?;
-        let ends = self.unpack(&data, line).await?;
+        (self.say)(format!("{}: code and image", row.id));
+        let ends = self.unpack(&data, row).await?;
         row.commits = u32::try_from(ends.commits).unwrap_or(u32::MAX);
         row.span_days = days_between(ends.times.0, ends.times.1);
         row.target_time = milliseconds(ends.times.1);
         row.image = self.load_image(&data.join("image.tar.gz")).await?;
 
         // The base comes second: if it fails, the repeats are not needed.
-        let first = self.test(row, &ends, End::Target).await?;
-        let base = self.test(row, &ends, End::Base).await?;
+        let first = self.test(row, &ends, End::Target, 1).await?;
+        let base = self.test(row, &ends, End::Base, 1).await?;
         let mut seconds = vec![first.seconds];
-        let mut targets = vec![first.report];
-        for _ in 1..self.repeats {
-            let again = self.test(row, &ends, End::Target).await?;
+        let (mut targets, mut bases) = (vec![first.report], vec![base.report]);
+        for run in 2..=self.repeats {
+            let again = self.test(row, &ends, End::Target, run).await?;
             seconds.push(again.seconds);
             targets.push(again.report);
+            let again = self.test(row, &ends, End::Base, run).await?;
+            bases.push(again.report);
         }
-        let (tests, mut found) = Preparation::of(&targets, &base.report, line.declared_gap);
+        let (tests, mut found) = Preparation::of(&targets, &bases, line.declared_gap);
         if !first.dropped_options.is_empty() {
             found.findings.push(TaskFinding::OptionsDropped {
                 options: first.dropped_options,
@@ -99,7 +131,9 @@ impl TaskPreparation<'_> {
         if tests.is_empty() {
             return Err(PrepareError::Task(match targets.len() {
                 1 => "the target passes no test".into(),
-                n => format!("no test passes in each of {n} runs on the target"),
+                n => format!(
+                    "no test passes in each of {n} runs on the target and comes out alike in those on the base"
+                ),
             }));
         }
         row.suite_seconds = median(&seconds);
@@ -109,7 +143,7 @@ impl TaskPreparation<'_> {
             licence: ends.licence,
             ..found
         };
-        row.suite = Suite::of(tests, &base.report);
+        row.suite = Suite::of(tests, &bases[0]);
         let key = base_report_key(&row.id, &base.raw);
         row.base_report = Some(self.artifacts.put(&key, base.raw).await?);
         Ok(())
@@ -131,10 +165,15 @@ impl TaskPreparation<'_> {
         image_cache.map_err(PrepareError::Platform)
     }
 
-    async fn unpack(&self, data: &Path, line: &TaskLine) -> Prepared<Ends> {
-        let (archive, checkout) = (data.join("code.zip"), self.folders.checkout(&line.task_id));
-        let (base, target) = (line.base_sha.clone(), line.target_sha.clone());
+    async fn unpack(&self, data: &Path, row: &TaskRow) -> Prepared<Ends> {
+        let (archive, checkout) = (data.join("code.zip"), self.folders.own_checkout(row));
+        let known = self.folders.checkout(row);
+        let (base, target) = (row.base_sha.clone(), row.target_sha.clone());
         let ends = blocking(move || {
+            // A run may be reading it.
+            if let Ok(ends) = ends(&known, &base, &target) {
+                return Ok(ends);
+            }
             if let Some(parent) = checkout.parent() {
                 std::fs::create_dir_all(parent)
                     .with_context(|| format!("cannot create {}", parent.display()))?;
@@ -161,13 +200,18 @@ impl TaskPreparation<'_> {
         Err(PrepareError::of_image(&error, engine_answers))
     }
 
-    /// Runs the suite on one end of a task.
-    async fn test(&self, row: &TaskRow, ends: &Ends, end: End) -> Prepared<Tested> {
+    /// Runs the suite on one end of a task, for the nth time.
+    async fn test(&self, row: &TaskRow, ends: &Ends, end: End, run: u32) -> Prepared<Tested> {
         let command = row.test_command;
         let (code, end, command) = match end {
             End::Base => (&ends.base, "base", command),
             End::Target => (&ends.oracle, "target", command.on_target()),
         };
+        let repeats = self.repeats;
+        (self.say)(format!(
+            "{}: tests on the {end}, run {run} of {repeats}",
+            row.id
+        ));
         let purpose = Purpose::Preparation(format!("import {} {end}", row.id));
         let limits = self.limits;
         let grading = Grading {

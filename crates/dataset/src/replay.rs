@@ -28,7 +28,7 @@ impl TaskPreparation<'_> {
     /// # Errors
     /// Failures of the platform.
     pub async fn replay(&self, row: &TaskRow, max_chunks: u32) -> Result<Vec<HistoryPoint>> {
-        let history = self.folders.history(&row.id);
+        let history = self.folders.history(row);
         let (base, target) = (row.base_sha.clone(), row.target_sha.clone());
         let read = blocking({
             let history = history.clone();

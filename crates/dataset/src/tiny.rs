@@ -72,6 +72,10 @@ fn version(day: i64, files: &[(&str, &str)]) -> (CommitInfo, CodeTree) {
 }
 
 fn link_or_copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    // A copy onto another name of the same file would empty it.
+    if to.exists() {
+        std::fs::remove_file(to)?;
+    }
     if std::fs::hard_link(from, to).is_err() {
         std::fs::copy(from, to).with_context(|| format!("cannot copy {}", from.display()))?;
     }

@@ -119,7 +119,7 @@ impl TaskPreparation<'_> {
     }
 
     async fn of_target(&self, row: &TaskRow) -> Result<Grading> {
-        let (history, target) = (self.folders.history(&row.id), row.target_sha.clone());
+        let (history, target) = (self.folders.history(row), row.target_sha.clone());
         let oracle = Arc::new(blocking(move || history.code(&target)).await?);
         Ok(Grading {
             code: oracle.clone(),

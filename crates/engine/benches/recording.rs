@@ -17,8 +17,9 @@ const ROWS: &str = r#"
     INSERT INTO splits (name, created_at) VALUES ('s', 1);
     INSERT INTO suites (id, base_in_target, target_passed, base_passed, counts_only, tests, base_outcomes)
         VALUES ('u', 0, 1, 0, 0, '["a"]', 'f');
-    INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits,
-                       span_days, extra, imported_at)
+    INSERT INTO tasks (id) VALUES ('t');
+    INSERT INTO task_revisions (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds,
+                                commits, span_days, extra, imported_at)
         VALUES ('t', 'r', 'a', 'b', 'ready', '', '', 'u', 1.0, 1, 1.0, '[]', 1);
     INSERT INTO runs (id, split, kind, config, provenance, progress, created_at)
         VALUES ('r', 's', 'measured', '{"model":"m","kind":"measured","split":"s","harness":{"name":"builtin"}}',

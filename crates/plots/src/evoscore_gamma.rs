@@ -70,7 +70,12 @@ fn draw_lines(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, cursor: impl 
     draw_axes(canvas, frame, curves);
     if curves.is_empty() {
         let at = canvas.pixel(1.25, f64::midpoint(*frame.y.start(), *frame.y.end()));
-        canvas.text("No run has a score yet", at, Anchor::Above, Paint::Muted);
+        canvas.text(
+            "No run of the whole split has a score yet",
+            at,
+            Anchor::Above,
+            Paint::Muted,
+        );
         return;
     }
     cursor();
@@ -146,7 +151,7 @@ pub fn label(model: &str, score: f64, from_leader: Option<f64>) -> String {
 
 fn summary(curves: &Curves, gamma: Gamma) -> String {
     if curves.is_empty() {
-        return "EvoScore against γ: no run has a score yet.".to_owned();
+        return "EvoScore against γ: no run of the whole split has a score yet.".to_owned();
     }
     let mut best: Vec<&Curve> = curves.iter().collect();
     best.sort_by(|a, b| b.at(gamma).total_cmp(&a.at(gamma)));
@@ -284,7 +289,12 @@ mod tests {
     fn nothing_to_show_is_said() {
         let figure = figure(&[], 1.0, Theme::Page);
         assert_well_formed(&figure.svg);
-        assert!(figure.svg.contains("No run has a score yet") && figure.marks.is_empty());
+        assert!(
+            figure
+                .svg
+                .contains("No run of the whole split has a score yet")
+                && figure.marks.is_empty()
+        );
     }
 
     #[test]

@@ -56,6 +56,15 @@ struct Archive {
     identity: FileIdentity,
 }
 
+impl Archive {
+    /// Whether the file still holds the image. Outside of this folder, another one
+    /// may have its name by now.
+    fn is_there(&self, folder: &Path) -> bool {
+        let now = files::identity(&self.path);
+        now.is_ok_and(|now| now == self.identity || self.path.starts_with(folder))
+    }
+}
+
 impl ImageCache {
     /// `data` is the data folder.
     pub fn new(images: Images, data: &Path) -> Self {
@@ -153,16 +162,27 @@ impl ImageCache {
         }
     }
 
+    /// The digest of the image in an archive that was loaded before; `None` for any
+    /// other file.
+    pub async fn digest_of(&self, archive: &Path) -> anyhow::Result<Option<String>> {
+        match files::identity(archive) {
+            Ok(identity) => self.recorded_digest(identity).await,
+            Err(_) => Ok(None),
+        }
+    }
+
     /// Whether the image of an archive is loaded, so that the archive need not
     /// be read.
     pub async fn knows(&self, archive: &Path) -> bool {
-        let Ok(identity) = files::identity(archive) else {
-            return false;
-        };
-        match self.recorded_digest(identity).await {
+        match self.digest_of(archive).await {
             Ok(Some(digest)) => matches!(self.images.digest(&digest).await, Ok(Some(_))),
             _ => false,
         }
+    }
+
+    /// As [`Images::other_processor`].
+    pub async fn other_processor(&self, digest: &str) -> anyhow::Result<Option<[String; 2]>> {
+        self.images.other_processor(digest).await
     }
 
     /// Records that this archive holds this image.
@@ -228,9 +248,10 @@ impl ImageCache {
 
     /// The images in the engine that could be reloaded.
     pub async fn evictable(&self) -> anyhow::Result<Vec<EvictableImage>> {
-        let shared = self.registry.is_some();
+        let (shared, folder) = (self.registry.is_some(), self.folder.clone());
         self.at_hand(|record| {
-            let in_archive = record.archives.iter().any(|archive| archive.path.is_file());
+            let mut archives = record.archives.iter();
+            let in_archive = archives.any(|archive| archive.is_there(&folder));
             in_archive || (record.in_registry && shared)
         })
         .await

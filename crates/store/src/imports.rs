@@ -10,7 +10,7 @@ use swe_ci_views::view::Provenance;
 
 use super::changes::{commit_change, results_changed};
 use super::evolutions::{insert_iterations, insert_steps};
-use super::rows::columns::Columns;
+use super::rows::columns::{Columns, from_row};
 use super::rows::evolutions::{IterationRow, StepRow};
 use super::rows::suites::Suite;
 use super::rows::tasks::TaskRow;
@@ -101,44 +101,73 @@ async fn remove_evolutions(tx: &mut Tx, run_id: &str) -> Result<()> {
 /// its other runs would no longer belong to the same split.
 async fn put_tasks(tx: &mut Tx, run: &ImportedRun) -> Result<()> {
     let split = &run.config.split;
-    let split_tasks: Vec<String> = query("SELECT task_id FROM split_tasks WHERE split = $1")
+    let is_new = query("SELECT task_id FROM split_tasks WHERE split = $1 LIMIT 1")
         .with(split)
-        .all(&mut *tx, only)
-        .await?;
+        .first(&mut *tx, only::<String>)
+        .await?
+        .is_none();
     for (position, task) in (0u32..).zip(&run.tasks) {
-        let id = task.id.as_str();
-        if !split_tasks.is_empty() && !split_tasks.iter().any(|known| known == id) {
-            return Err(Error::Invalid(format!(
-                "the split `{split}` exists and has no task `{id}`; choose another split with --split"
-            )));
+        let known = revisions(&mut *tx, &task.id, split).await?;
+        let same = known.iter().find(|known| known.has_commits_of(task));
+        if is_new {
+            let revision = match same {
+                Some(known) => known.revision.clone(),
+                None => tasks::put_revision(&mut *tx, task).await?,
+            };
+            tasks::put_in_split(&mut *tx, split, position, &task.id, &revision).await?;
+            continue;
         }
-        let known: Option<(String, String)> =
-            query("SELECT base_sha, target_sha FROM tasks WHERE id = $1")
-                .with(id)
-                .first(&mut *tx, |row| {
-                    Ok((row.read("base_sha")?, row.read("target_sha")?))
-                })
-                .await?;
-        match known {
-            None => tasks::upsert_task(&mut *tx, task).await?,
-            Some((base, target)) => ensure_same_commits(task, &base, &target)?,
-        }
-        if split_tasks.is_empty() {
-            tasks::put_in_split(&mut *tx, split, position, &task.id).await?;
+        match known.iter().find(|known| known.is_listed) {
+            Some(listed) if listed.has_commits_of(task) => {}
+            Some(listed) => return Err(listed.differs_from(task)),
+            None => {
+                return Err(Error::Invalid(format!(
+                    "the split `{split}` exists and has no task `{}`; choose another split with --split",
+                    task.id
+                )));
+            }
         }
     }
     Ok(())
 }
 
-fn ensure_same_commits(task: &TaskRow, base: &str, target: &str) -> Result<()> {
-    let same = |a: &str, b: &str| a.starts_with(b) || b.starts_with(a);
-    if same(base, &task.base_sha) && same(target, &task.target_sha) {
-        return Ok(());
+/// A revision of a task, and whether the split lists it.
+struct KnownRevision {
+    revision: String,
+    base_sha: String,
+    target_sha: String,
+    is_listed: bool,
+}
+
+/// The revisions of a task, the newest first.
+async fn revisions(tx: &mut Tx, task: &TaskId, split: &str) -> Result<Vec<KnownRevision>> {
+    query(
+        "SELECT t.revision AS revision, t.base_sha AS base_sha, t.target_sha AS target_sha,
+                CASE WHEN s.split IS NULL THEN 0 ELSE 1 END AS is_listed
+         FROM task_revisions t
+         LEFT JOIN split_tasks s ON s.task_id = t.id AND s.revision = t.revision AND s.split = $2
+         WHERE t.id = $1 ORDER BY t.imported_at DESC",
+    )
+    .with((task.as_str(), split))
+    .all(tx, |row| {
+        Ok(from_row!(row => KnownRevision { revision, base_sha, target_sha, is_listed }))
+    })
+    .await
+}
+
+impl KnownRevision {
+    /// Experiments may shorten their commits.
+    fn has_commits_of(&self, task: &TaskRow) -> bool {
+        let same = |a: &str, b: &str| a.starts_with(b) || b.starts_with(a);
+        same(&self.base_sha, &task.base_sha) && same(&self.target_sha, &task.target_sha)
     }
-    Err(Error::Invalid(format!(
-        "the task `{}` is known as {base} → {target}, here it is {} → {}",
-        task.id, task.base_sha, task.target_sha
-    )))
+
+    fn differs_from(&self, task: &TaskRow) -> Error {
+        Error::Invalid(format!(
+            "the task `{}` is known as {} → {}, here it is {} → {}; choose another split with --split",
+            task.id, self.base_sha, self.target_sha, task.base_sha, task.target_sha
+        ))
+    }
 }
 
 async fn put_run(tx: &mut Tx, id: &str, run: &ImportedRun) -> Result<()> {

@@ -9,7 +9,8 @@ use swe_ci_views::view::Provenance;
 use super::audit::note;
 use super::changes::commit_change;
 use super::queue_signals::signal_workers;
-use super::sql::{only, query};
+use super::sql::{composed, only, query};
+use super::tasks::REVISION_OF_EVOLUTION;
 use super::{Store, new_id, to_json};
 
 /// A run to queue that grades another one's code.
@@ -41,14 +42,15 @@ impl Store {
         .run_or(&mut *tx, || Error::not_found("run", original))
         .await?;
         for evolution in &regrade.evolutions {
-            query(
+            composed(format!(
                 "INSERT INTO evolutions (id, run_id, task_id, sample, progress, lease_until, expected_seconds,
                                          queued_at, at_iteration, at_role, at_attempt, suite,
                                          base_sha, target_sha, image, base_report, test_command)
                  SELECT $1, $2, t.id, e.sample, 'queued', 0, t.suite_seconds, $4, 1, 'architect', 1, t.suite,
                         t.base_sha, t.target_sha, t.image, t.base_report, t.test_command
-                 FROM evolutions e JOIN tasks t ON t.id = e.task_id WHERE e.id = $3",
-            )
+                 FROM evolutions e JOIN task_revisions t ON t.id = e.task_id
+                 WHERE e.id = $3 AND t.revision = {REVISION_OF_EVOLUTION}"
+            ))
             .with((new_id(), &id, evolution, now))
             .run_or(&mut *tx, || Error::not_found("evolution", evolution))
             .await?;

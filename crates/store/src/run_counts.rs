@@ -12,7 +12,7 @@ use swe_ci_views::view::Provenance;
 use super::Store;
 use super::rows::columns::{Columns, from_row};
 use super::rows::runs::read_set_aside;
-use super::runs::BESIDE;
+use super::runs::set_aside;
 use super::sql::{composed, list_of, only, query};
 
 /// A run as its leaderboard needs it.
@@ -52,8 +52,9 @@ fn select_runs() -> String {
     format!(
         "SELECT r.id AS id, r.config AS config, r.provenance AS provenance, r.verified AS verified,
                 r.progress AS progress, r.finished_at AS finished_at, r.revision AS revision,
-                r.cleared AS cleared, {BESIDE} AS beside
-         FROM runs r"
+                {}
+         FROM runs r",
+        set_aside()
     )
 }
 
@@ -161,7 +162,7 @@ impl Store {
     pub async fn task_origins(&self, split: &str) -> Result<Vec<TaskOrigin>> {
         query(
             "SELECT t.id AS id, t.repo AS repo, t.target_time AS target_time
-             FROM split_tasks s JOIN tasks t ON t.id = s.task_id
+             FROM split_tasks s JOIN task_revisions t ON t.id = s.task_id AND t.revision = s.revision
              WHERE s.split = $1 ORDER BY s.position, t.id",
         )
         .with(split)

@@ -17,6 +17,7 @@ use super::rows::runs::{
     RunListing, RunToExecute, read_listing, read_run_summary, read_run_to_execute,
 };
 use super::sql::{composed, only, query};
+use super::tasks::other_revisions;
 use super::{Store, new_id, to_json};
 
 /// A run to queue with all its evolutions.
@@ -39,26 +40,37 @@ pub(super) const ITERATIONS: &str =
     "(SELECT count(*) FROM iterations i JOIN evolutions e ON e.id = i.evolution_id
             WHERE e.run_id = r.id)";
 
-/// The run that stands for the result of a run graded again, unless that is the
-/// run itself: a later regrade, or the original until it is withdrawn.
-pub(super) const BESIDE: &str = "CASE WHEN r.regrades IS NOT NULL THEN coalesce(
-                    (SELECT max(n.id) FROM runs n WHERE n.regrades = r.regrades AND n.id > r.id
-                        AND n.visibility = 'public' AND n.progress = 'finished'),
-                    (SELECT o.id FROM runs o WHERE o.id = r.regrades AND o.visibility <> 'withdrawn')) END";
+/// Columns that tell why the history of a run `r` keeps it from a rank. `beside` is
+/// the run that stands for the result of a run graded again, unless that is the
+/// run itself: a later regrade, or the original until it is withdrawn or its tasks
+/// have other content.
+pub(super) fn set_aside() -> String {
+    format!(
+        "r.cleared AS cleared, {} AS other_revisions,
+         CASE WHEN r.regrades IS NOT NULL THEN coalesce(
+             (SELECT max(n.id) FROM runs n WHERE n.regrades = r.regrades AND n.id > r.id
+                 AND n.visibility = 'public' AND n.progress = 'finished'),
+             (SELECT o.id FROM runs o WHERE o.id = r.regrades AND o.visibility <> 'withdrawn'
+                 AND {} = 0)) END AS beside",
+        other_revisions("r"),
+        other_revisions("o")
+    )
+}
 
 /// The columns of a run's summary; `iterations` is the number of its iterations.
 pub(super) fn select_summary(iterations: &str) -> String {
     format!(
         "SELECT r.id AS id, r.config AS config, r.visibility AS visibility,
-                r.regrades AS regrades, r.cleared AS cleared, r.cleared_at AS cleared_at, {BESIDE} AS beside,
+                r.regrades AS regrades, r.cleared_at AS cleared_at, {},
                 r.withdrawn AS withdrawn, r.verified AS verified, r.progress AS progress, r.created_at AS created_at,
                 r.started_at AS started_at, r.finished_at AS finished_at,
                 r.paused_at AS paused_at, r.at_once AS at_once, r.budget AS budget,
                 (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id) AS evolutions,
-                (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.progress IN ('finished', 'cancelled')) AS over,
+                (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.progress = 'finished') AS over,
                 (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.ending = 'blocked') AS blocked,
                 {iterations} AS iterations
-         FROM runs r"
+         FROM runs r",
+        set_aside()
     )
 }
 
@@ -114,10 +126,12 @@ impl Store {
                                              base_sha, target_sha, image, base_report, test_command)
                      SELECT $1, $2, t.id, $4, 'queued', 0, $5, $6, 1, 'architect', 1, t.suite,
                             t.base_sha, t.target_sha, t.image, t.base_report, t.test_command
-                     FROM tasks t WHERE t.id = $3",
+                     FROM split_tasks s JOIN task_revisions t ON t.id = s.task_id AND t.revision = s.revision
+                     WHERE s.task_id = $3 AND s.split = $7",
                 )
                 .with((&evolution_id, &id, task.as_str()))
                 .with((sample, *expected_seconds, now))
+                .with(&run.config.split)
                 .run_or(&mut *tx, || Error::not_found("task", task))
                 .await?;
                 if let Some(start) = start.flatten() {
@@ -172,6 +186,18 @@ impl Store {
             .first(&self.pool, read_run_summary)
             .await?
             .ok_or_else(|| Error::not_found("run", id))
+    }
+
+    /// The runs whose ids begin so, oldest first.
+    pub async fn runs_that_begin(&self, start: &str) -> Result<Vec<String>> {
+        let is_plain = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
+        if start.is_empty() || !start.bytes().all(is_plain) {
+            return Ok(Vec::new());
+        }
+        query("SELECT id FROM runs WHERE id LIKE $1 || '%' ORDER BY id")
+            .with(start)
+            .all(&self.pool, only)
+            .await
     }
 
     /// The owner and visibility of a run.

@@ -6,7 +6,7 @@ use swe_ci_core::task::TaskId;
 use swe_ci_views::card::TaskOnCard;
 use swe_ci_views::dataset::SplitSource;
 use swe_ci_views::preparation::TaskFinding;
-use swe_ci_views::view::{SplitSummary, TaskState, TaskSummary};
+use swe_ci_views::view::{OtherRevision, SplitSummary, TaskState, TaskSummary};
 
 use super::changes::commit_change;
 use super::rows::columns::{Columns, from_row};
@@ -18,38 +18,74 @@ use super::sql::{Tx, composed, only, query};
 use super::suites::put_suite;
 use super::{Store, to_json};
 
-const INSERT_TASK: &str = "
-    INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits, span_days,
-                       target_time, preparation, extra, imported_at, base_report,
-                       test_command)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-    ON CONFLICT (id) DO UPDATE SET
-        repo = excluded.repo, base_sha = excluded.base_sha, target_sha = excluded.target_sha,
-        state = excluded.state, reason = excluded.reason, image = excluded.image, suite = excluded.suite,
+const INSERT_REVISION: &str = "
+    INSERT INTO task_revisions (id, revision, repo, base_sha, target_sha, state, reason, image, suite,
+                                suite_seconds, commits, span_days, target_time, preparation, extra, imported_at,
+                                base_report, test_command)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+    ON CONFLICT (id, revision) DO UPDATE SET
+        repo = excluded.repo, state = excluded.state, reason = excluded.reason,
         suite_seconds = excluded.suite_seconds, commits = excluded.commits, span_days = excluded.span_days,
         target_time = excluded.target_time, preparation = excluded.preparation,
-        extra = excluded.extra, imported_at = excluded.imported_at, base_report = excluded.base_report,
-        test_command = excluded.test_command";
+        extra = excluded.extra, imported_at = excluded.imported_at, base_report = excluded.base_report";
 
 const SELECT_TASK: &str = "
     SELECT t.*, u.base_in_target, u.target_passed, u.base_passed, u.counts_only, u.tests, u.base_outcomes
-    FROM tasks t JOIN suites u ON u.id = t.suite";
+    FROM task_revisions t JOIN suites u ON u.id = t.suite";
 
 /// The same without its tests, which are most of it.
 const SELECT_SUMMARY: &str = "
     SELECT t.*, u.base_in_target, u.target_passed, u.base_passed, u.counts_only
-    FROM tasks t JOIN suites u ON u.id = t.suite";
+    FROM task_revisions t JOIN suites u ON u.id = t.suite";
+
+/// Keeps, of the revisions `t`, those that were imported last.
+const LAST_IMPORTED: &str = "JOIN tasks c ON c.id = t.id AND c.revision = t.revision";
+
+/// Keeps, of the revisions `t`, those that splits list.
+const LISTED: &str = "JOIN split_tasks s ON s.task_id = t.id AND s.revision = t.revision";
+
+/// The revision of its task that fits the evolution `e` best: one with its
+/// commits, then one that its split lists, then the newest.
+pub(super) const REVISION_OF_EVOLUTION: &str = "
+    (SELECT n.revision FROM task_revisions n
+     LEFT JOIN split_tasks m ON m.task_id = n.id AND m.revision = n.revision
+         AND m.split = (SELECT o.split FROM runs o WHERE o.id = e.run_id)
+     LEFT JOIN task_revisions p ON p.id = n.id AND p.revision = n.revision
+         AND p.base_sha = e.base_sha AND p.target_sha = e.target_sha
+     WHERE n.id = e.task_id
+     ORDER BY CASE WHEN p.id IS NULL THEN 1 ELSE 0 END,
+              CASE WHEN m.split IS NULL THEN 1 ELSE 0 END, n.imported_at DESC LIMIT 1)";
+
+/// The number of tasks of a run that had other content when it was submitted than
+/// its split lists today. A handover has a suite of its own, and what an imported
+/// run had is not known.
+pub(super) fn other_revisions(run: &str) -> String {
+    format!(
+        "(SELECT count(DISTINCT e.task_id) FROM evolutions e
+          JOIN split_tasks s ON s.task_id = e.task_id AND s.split = {run}.split
+          JOIN task_revisions t ON t.id = s.task_id AND t.revision = s.revision
+          WHERE e.run_id = {run}.id AND e.base_sha IS NOT NULL
+            AND (e.base_sha <> t.base_sha OR e.target_sha <> t.target_sha OR e.image <> t.image
+                 OR e.test_command <> t.test_command OR (e.suite <> t.suite AND e.start_run IS NULL)))"
+    )
+}
 
 impl Store {
-    /// Inserts or updates a task and its place in a split, in one transaction.
+    /// Inserts a revision of a task, or updates it, and puts it into a split, in one
+    /// transaction. Other splits keep the revision that they list.
     pub async fn put_task(&self, split: &str, position: u32, task: &TaskRow) -> Result<()> {
         let mut tx = self.pool.begin().await?;
         put_split(&mut tx, split).await?;
-        upsert_task(&mut tx, task).await?;
-        put_in_split(&mut tx, split, position, &task.id).await?;
+        let revision = put_revision(&mut tx, task).await?;
+        query("UPDATE tasks SET revision = $1 WHERE id = $2")
+            .with((&revision, task.id.as_str()))
+            .run(&mut *tx)
+            .await?;
+        put_in_split(&mut tx, split, position, &task.id, &revision).await?;
         commit_change(tx).await
     }
 
+    /// A task as it was imported last.
     pub async fn task(&self, id: &TaskId) -> Result<TaskRow> {
         self.find_task(id)
             .await?
@@ -57,16 +93,30 @@ impl Store {
     }
 
     pub async fn find_task(&self, id: &TaskId) -> Result<Option<TaskRow>> {
-        composed(format!("{SELECT_TASK} WHERE t.id = $1"))
+        composed(format!("{SELECT_TASK} {LAST_IMPORTED} WHERE t.id = $1"))
             .with(id.as_str())
             .first(&self.pool, read_task)
             .await
     }
 
+    /// All revisions of a task, each with the splits that list it: those of a split
+    /// first, then the newest.
+    pub async fn revisions_of_task(&self, id: &TaskId, split: &str) -> Result<Vec<TaskRow>> {
+        composed(format!(
+            "{SELECT_TASK} LEFT JOIN split_tasks s ON s.task_id = t.id AND s.revision = t.revision AND s.split = $2
+             WHERE t.id = $1
+             ORDER BY CASE WHEN s.split IS NULL THEN 1 ELSE 0 END, t.imported_at DESC, t.revision"
+        ))
+        .with((id.as_str(), split))
+        .all(&self.pool, read_task)
+        .await
+    }
+
     /// The task as it was when the evolution's run was submitted: its commits,
-    /// image, base report and suite. The rest is the task's of today.
+    /// image, base report and suite. The rest is as the revision with these was
+    /// imported last.
     pub async fn task_of_evolution(&self, evolution: &EvolutionRow) -> Result<TaskRow> {
-        let mut task = self.task(&evolution.task_id).await?;
+        let mut task = self.revision_of_evolution(&evolution.id).await?;
         task.suite = self.suite(&evolution.suite).await?;
         if let Some(pinned) = evolution.pinned.clone() {
             task.base_sha = pinned.base_sha;
@@ -78,6 +128,19 @@ impl Store {
         Ok(task)
     }
 
+    /// The revision of its task that fits an evolution best, which has its commits
+    /// if any has.
+    pub async fn revision_of_evolution(&self, id: &str) -> Result<TaskRow> {
+        composed(format!(
+            "{SELECT_TASK} JOIN evolutions e ON e.task_id = t.id
+             WHERE e.id = $1 AND t.revision = {REVISION_OF_EVOLUTION}"
+        ))
+        .with(id)
+        .first(&self.pool, read_task)
+        .await?
+        .ok_or_else(|| Error::not_found("evolution", id))
+    }
+
     /// All tasks, by name.
     pub async fn list_tasks(&self) -> Result<Vec<String>> {
         query("SELECT id FROM tasks ORDER BY id")
@@ -85,10 +148,10 @@ impl Store {
             .await
     }
 
-    /// Digests of the images of all tasks and evolutions, each once.
+    /// Digests of the images of all revisions and evolutions, each once.
     pub async fn task_images(&self) -> Result<Vec<String>> {
         query(
-            "SELECT image FROM tasks WHERE image <> ''
+            "SELECT image FROM task_revisions WHERE image <> ''
              UNION SELECT image FROM evolutions WHERE image <> '' ORDER BY image",
         )
         .all(&self.pool, only)
@@ -98,10 +161,10 @@ impl Store {
     /// Tasks without their tests, in the order of the split, or by id.
     pub async fn task_summaries(&self, split: Option<&str>) -> Result<Vec<TaskSummary>> {
         let sql = match split {
-            Some(_) => format!(
-                "{SELECT_SUMMARY} JOIN split_tasks s ON s.task_id = t.id WHERE s.split = $1 ORDER BY s.position, t.id"
-            ),
-            None => format!("{SELECT_SUMMARY} WHERE $1 = '' ORDER BY t.id"),
+            Some(_) => {
+                format!("{SELECT_SUMMARY} {LISTED} WHERE s.split = $1 ORDER BY s.position, t.id")
+            }
+            None => format!("{SELECT_SUMMARY} {LAST_IMPORTED} WHERE $1 = '' ORDER BY t.id"),
         };
         composed(sql)
             .with(split.unwrap_or_default())
@@ -111,10 +174,10 @@ impl Store {
 
     /// Ids, commits and images of the tasks, in the order of the split.
     pub async fn ends_of_split(&self, split: &str) -> Result<Vec<[String; 4]>> {
-        query(
-            "SELECT t.id, t.base_sha, t.target_sha, t.image FROM tasks t
-             JOIN split_tasks s ON s.task_id = t.id WHERE s.split = $1 ORDER BY s.position, t.id",
-        )
+        composed(format!(
+            "SELECT t.id, t.base_sha, t.target_sha, t.image FROM task_revisions t {LISTED}
+             WHERE s.split = $1 ORDER BY s.position, t.id"
+        ))
         .with(split)
         .all(&self.pool, |row| {
             Ok([
@@ -129,9 +192,9 @@ impl Store {
 
     /// The findings from preparing a split's tasks, all together.
     pub async fn findings_of_split(&self, split: &str) -> Result<Vec<TaskFinding>> {
-        let preparations = query(
-            "SELECT t.preparation FROM tasks t JOIN split_tasks s ON s.task_id = t.id WHERE s.split = $1",
-        )
+        let preparations = composed(format!(
+            "SELECT t.preparation FROM task_revisions t {LISTED} WHERE s.split = $1"
+        ))
         .with(split)
         .all(&self.pool, read_preparation)
         .await?;
@@ -165,10 +228,10 @@ impl Store {
 
     /// Images of running evolutions.
     pub async fn images_at_work(&self) -> Result<Vec<String>> {
-        query(
-            "SELECT DISTINCT coalesce(e.image, t.image) AS image
-             FROM tasks t JOIN evolutions e ON e.task_id = t.id WHERE e.progress = 'running'",
-        )
+        composed(format!(
+            "SELECT DISTINCT coalesce(e.image, t.image) AS image FROM task_revisions t {LAST_IMPORTED}
+             JOIN evolutions e ON e.task_id = t.id WHERE e.progress = 'running'"
+        ))
         .all(&self.pool, only)
         .await
     }
@@ -176,11 +239,11 @@ impl Store {
     /// All tasks of a split in its own order.
     pub async fn tasks_of_split(&self, split: &str) -> Result<Vec<TaskRow>> {
         let tasks = composed(format!(
-            "{SELECT_TASK} JOIN split_tasks s ON s.task_id = t.id WHERE s.split = $1 ORDER BY s.position, t.id"
+            "{SELECT_TASK} {LISTED} WHERE s.split = $1 ORDER BY s.position, t.id"
         ))
         .with(split)
-            .all(&self.pool, read_task)
-            .await?;
+        .all(&self.pool, read_task)
+        .await?;
         if tasks.is_empty() {
             return Err(Error::not_found("split", split));
         }
@@ -194,8 +257,9 @@ impl Store {
             "SELECT t.id AS id, coalesce(max(e.base_sha), t.base_sha) AS base_sha,
                     coalesce(max(e.target_sha), t.target_sha) AS target_sha, coalesce(max(e.image), t.image) AS image,
                     coalesce(max(e.test_command), t.test_command) AS test_command
-             FROM runs r JOIN evolutions e ON e.run_id = r.id JOIN tasks t ON t.id = e.task_id
-             LEFT JOIN split_tasks s ON s.task_id = t.id AND s.split = r.split
+             FROM runs r JOIN evolutions e ON e.run_id = r.id JOIN tasks c ON c.id = e.task_id
+             LEFT JOIN split_tasks s ON s.task_id = e.task_id AND s.split = r.split
+             JOIN task_revisions t ON t.id = e.task_id AND t.revision = coalesce(s.revision, c.revision)
              WHERE r.id = $1 GROUP BY t.id, t.base_sha, t.target_sha, t.image, t.test_command, s.position
              ORDER BY coalesce(s.position, 1000000000), t.id",
         )
@@ -214,7 +278,8 @@ impl Store {
         query(
             "SELECT s.name AS name, count(t.id) AS tasks,
                     coalesce(sum(CASE WHEN t.state = 'ready' THEN 1 ELSE 0 END), 0) AS ready
-             FROM splits s LEFT JOIN split_tasks m ON m.split = s.name LEFT JOIN tasks t ON t.id = m.task_id
+             FROM splits s LEFT JOIN split_tasks m ON m.split = s.name
+             LEFT JOIN task_revisions t ON t.id = m.task_id AND t.revision = m.revision
              GROUP BY s.name ORDER BY s.name",
         )
         .all(&self.pool, |row| {
@@ -223,11 +288,29 @@ impl Store {
         .await
     }
 
+    /// The splits that list a task as it was imported last.
     pub async fn splits_of_task(&self, id: &TaskId) -> Result<Vec<String>> {
-        query("SELECT split FROM split_tasks WHERE task_id = $1 ORDER BY split")
-            .with(id.as_str())
-            .all(&self.pool, only)
-            .await
+        composed(format!(
+            "SELECT s.split FROM task_revisions t {LISTED} {LAST_IMPORTED} WHERE t.id = $1 ORDER BY s.split"
+        ))
+        .with(id.as_str())
+        .all(&self.pool, only)
+        .await
+    }
+
+    /// The splits that list another revision of a task than the one that was
+    /// imported last, by their names.
+    pub async fn other_revisions_of(&self, id: &TaskId) -> Result<Vec<OtherRevision>> {
+        composed(format!(
+            "SELECT s.split AS split, t.base_sha AS base_sha, t.target_sha AS target_sha, t.image AS image_digest
+             FROM task_revisions t {LISTED} JOIN tasks c ON c.id = t.id
+             WHERE t.id = $1 AND c.revision <> t.revision ORDER BY s.split"
+        ))
+        .with(id.as_str())
+        .all(&self.pool, |row| {
+            Ok(from_row!(row => OtherRevision { split, base_sha, target_sha, image_digest }))
+        })
+        .await
     }
 }
 
@@ -238,21 +321,28 @@ pub(super) async fn put_split(tx: &mut Tx, split: &str) -> Result<()> {
         .await
 }
 
-pub(super) async fn upsert_task(tx: &mut Tx, task: &TaskRow) -> Result<()> {
+/// Inserts a revision of a task, or updates it; returns its name.
+pub(super) async fn put_revision(tx: &mut Tx, task: &TaskRow) -> Result<String> {
     let suite = put_suite(&mut *tx, &task.suite).await?;
+    let revision = task.revision(&suite);
     let (state, reason) = match &task.state {
         TaskState::Ready => ("ready", ""),
         TaskState::Unusable { reason } => ("unusable", reason.as_str()),
     };
-    query(INSERT_TASK)
-        .with((task.id.as_str(), &task.repo, &task.base_sha))
+    query("INSERT INTO tasks (id, revision) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING")
+        .with((task.id.as_str(), &revision))
+        .run(&mut *tx)
+        .await?;
+    query(INSERT_REVISION)
+        .with((task.id.as_str(), &revision, &task.repo, &task.base_sha))
         .with((&task.target_sha, state, reason, &task.image, suite))
         .with((task.suite_seconds, task.commits, task.span_days))
         .with((task.target_time, to_json(&task.preparation)?))
         .with((to_json(&task.extra)?, now_ms(), &task.base_report))
         .with(task.test_command.to_string())
-        .run(tx)
-        .await
+        .run(&mut *tx)
+        .await?;
+    Ok(revision)
 }
 
 pub(super) async fn put_in_split(
@@ -260,12 +350,13 @@ pub(super) async fn put_in_split(
     split: &str,
     position: u32,
     task: &TaskId,
+    revision: &str,
 ) -> Result<()> {
     query(
-        "INSERT INTO split_tasks (split, task_id, position) VALUES ($1, $2, $3)
-         ON CONFLICT (split, task_id) DO UPDATE SET position = excluded.position",
+        "INSERT INTO split_tasks (split, task_id, position, revision) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (split, task_id) DO UPDATE SET position = excluded.position, revision = excluded.revision",
     )
-    .with((split, task.as_str(), position))
+    .with((split, task.as_str(), position, revision))
     .run(tx)
     .await
 }

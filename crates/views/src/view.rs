@@ -103,7 +103,11 @@ impl TaskSummary {
 pub struct TaskDetail {
     #[serde(flatten)]
     pub summary: TaskSummary,
+    /// The splits that list it with this content.
     pub splits: Vec<String>,
+    /// The splits that list it with other content, which was imported before.
+    #[serde(default)]
+    pub other_revisions: Vec<OtherRevision>,
     /// Content digest of the image of its containers.
     pub image_digest: String,
     /// How pytest is started for its tests.
@@ -118,6 +122,15 @@ pub struct TaskDetail {
     pub preparation: Preparation,
     /// Unknown columns of the split's metadata file.
     pub extra: Vec<(String, String)>,
+}
+
+/// A task in a split that lists it with other content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct OtherRevision {
+    pub split: String,
+    pub base_sha: String,
+    pub target_sha: String,
+    pub image_digest: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -163,6 +176,7 @@ pub struct RunSummary {
     pub started_at: Option<String>,
     pub finished_at: Option<String>,
     pub evolutions: u32,
+    /// Those that came to an end; one that was cancelled did not.
     pub evolutions_over: u32,
     pub evolutions_blocked: u32,
     /// Iterations tested so far, over all evolutions.

@@ -15,24 +15,28 @@ FROM n;
 INSERT INTO suites (id, base_in_target, target_passed, base_passed, counts_only, tests, base_outcomes)
 VALUES ('suite-counts', 8, 24, 8, 1, '[]', ''), ('suite-none', 0, 0, 0, 0, '[]', '');
 
+-- Ids are plain names.
+CREATE TEMP TABLE ids AS
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 23)
-INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits, span_days,
-                   extra, imported_at, target_time)
-SELECT printf('task-%02d-of-%s', i, r.name), r.name, printf('%040x', i * 7919 + 1), printf('%040x', i * 104729 + 2),
-       'ready', '', 'sha256:aa', 'suite-field', 1.0 + i, 3 + i, 20.0 * (i + 1), '[["license","MIT"]]',
-       1790000000000, CASE WHEN i % 2 = 0 THEN 1750000000000 ELSE 1785000000000 END
+SELECT i, r.name AS repo, printf('task-%02d-of-%s', i, replace(r.name, '/', '__')) AS id
 FROM n JOIN (SELECT 0 AS k, 'otter/parsing' AS name UNION SELECT 1, 'heron/forms' UNION SELECT 2, 'lynx/queues'
              UNION SELECT 3, 'ibis/dates' UNION SELECT 4, 'mole/paths' UNION SELECT 5, 'swift/tables'
              UNION SELECT 6, 'newt/colours' UNION SELECT 7, 'a-long-organisation/with-a-long-repository-name') r
      ON r.k = n.i % 8;
--- Ids are plain names.
-UPDATE tasks SET id = replace(id, '/', '__');
-INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits, span_days,
-                   extra, imported_at)
+INSERT INTO tasks (id) SELECT id FROM ids;
+INSERT INTO task_revisions (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits,
+                            span_days, extra, imported_at, target_time)
+SELECT id, repo, printf('%040x', i * 7919 + 1), printf('%040x', i * 104729 + 2),
+       'ready', '', 'sha256:aa', 'suite-field', 1.0 + i, 3 + i, 20.0 * (i + 1), '[["license","MIT"]]',
+       1790000000000, CASE WHEN i % 2 = 0 THEN 1750000000000 ELSE 1785000000000 END
+FROM ids;
+INSERT INTO tasks (id) VALUES ('broken');
+INSERT INTO task_revisions (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits,
+                            span_days, extra, imported_at)
 VALUES ('broken', 'otter/parsing', 'c0', 'c1', 'unusable', 'its oracle suite does not run (pytest exit 2)',
         'sha256:cc', 'suite-none', 0.0, 0, 0.0, '[]', 1790000000000);
 INSERT INTO split_tasks (split, task_id, position) SELECT 'field', id, 1 FROM tasks;
-INSERT INTO split_tasks (split, task_id, position) SELECT 'quiet', id, 1 FROM tasks WHERE repo = 'ibis/dates';
+INSERT INTO split_tasks (split, task_id, position) SELECT 'quiet', id, 1 FROM task_revisions WHERE repo = 'ibis/dates';
 
 CREATE TEMP TABLE field (m INTEGER, model TEXT, provider TEXT, released TEXT, kind TEXT, harness TEXT);
 INSERT INTO field VALUES

@@ -7,8 +7,11 @@ INSERT INTO suites (id, base_in_target, target_passed, base_passed, counts_only,
 VALUES ('suite-large', 100, 200, 100, 0, '[]', '');
 
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99)
-INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits, span_days,
-                   extra, imported_at)
+INSERT INTO tasks (id) SELECT 'large-' || substr(CAST(1000 + i AS TEXT), 2) FROM n;
+
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99)
+INSERT INTO task_revisions (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits,
+                            span_days, extra, imported_at)
 SELECT 'large-' || substr(CAST(1000 + i AS TEXT), 2), 'repo-' || substr(CAST(100 + i % 68 AS TEXT), 2), 'a0', 'a1',
        'ready', '', 'sha256:aa', 'suite-large', 1.0, 10, 100.0, '[]', 1000 FROM n;
 

@@ -34,8 +34,8 @@ of the official one:
   FOLDER/data/TASK_ID/code.zip         a git checkout with its history
   FOLDER/data/TASK_ID/image.tar.gz     a `docker save`
 
-Each task's suite runs on its base and, several times, on its target; tests
-that do not pass every time do not count. An unusable task is imported with
+Each task's suite runs several times on its base and on its target; tests that
+do not come out alike every time do not count. An unusable task is imported with
 the reason. A repeated call resumes an interrupted import, downloads included.
 
 A gated dataset requires a token in HF_TOKEN; HF_ENDPOINT names a mirror.
@@ -172,7 +172,7 @@ pub(super) struct Import {
     /// Only these tasks, separated by commas; all when absent
     #[arg(long, value_name = "TASK_ID,…", value_delimiter = ',', value_parser = |name: &str| TaskId::new(name))]
     tasks: Vec<TaskId>,
-    /// Number of runs of each target's suite, 1 to 100
+    /// Number of runs of each suite on target and base, 1 to 100
     #[arg(long, value_name = "N", default_value_t = ImportOptions::default().repeats)]
     repeats: u32,
     /// Tasks to prepare at a time; as many as cores and memory allow when
@@ -265,7 +265,10 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
     }
     let engine = super::open(global).await?;
     match command {
-        Command::Demo { json } => imported(&engine.import_demo(&output::say).await?, json),
+        Command::Demo { json } => {
+            let done = unless_stopped(engine.import_demo(&output::say)).await?;
+            imported(&done, json)
+        }
         Command::Import(import) => {
             let options = ImportOptions {
                 repeats: import.repeats,
@@ -275,7 +278,7 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
                 test_command: import.test_command,
             };
             let done = engine.import(import.from, &import.split, &options, &output::say);
-            imported(&done.await?, import.json)
+            imported(&unless_stopped(done).await?, import.json)
         }
         Command::Curate(options) => curate(&engine, options).await,
         Command::Curations { json } => {
@@ -312,6 +315,20 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
             let tasks = all_tasks(&engine, split).await?;
             output::show(&tasks[..], json, print_tasks)
         }
+    }
+}
+
+/// An import, until a signal ends it.
+async fn unless_stopped(
+    import: impl Future<Output = Result<Imported, Error>>,
+) -> Result<Imported, Failure> {
+    let stop = CancellationToken::new();
+    stop_on_signals(stop.clone())?;
+    match stop.run_until_cancelled(import).await {
+        Some(done) => Ok(done?),
+        None => Err(Failure::new("the import was stopped").next(
+            "the same command resumes it: tasks that are ready and files that are here stay",
+        )),
     }
 }
 

@@ -19,7 +19,8 @@ Examples:
   swe-ci leaderboard --split demo --gamma 1.5 --convention reference
   swe-ci leaderboard --json | jq '.[0].evoscore'";
 
-const NONE: &str = "No run has a score yet; `swe-ci run list` shows the state of the runs.";
+const NONE: &str =
+    "No run of the whole split has a score yet; `swe-ci run list` shows the state of all runs.";
 
 /// Runs of which only counts are known have no score in the paper's convention.
 const COUNTS_ONLY: &str = "No run has a score in the convention `paper`; `--convention reference` shows those that are known by counts alone.";

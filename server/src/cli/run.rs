@@ -7,6 +7,7 @@ use clap::{ArgGroup, Args, Subcommand};
 use serde_json::json;
 use swe_ci_core::handover::{Handover, HandoverTarget};
 use swe_ci_core::run::RunConfig;
+use swe_ci_core::task::TaskId;
 use swe_ci_engine::{PageRequest, run_configuration};
 use swe_ci_views::account::Visibility;
 use swe_ci_views::run_list::{ListedRun, RunFilter};
@@ -90,7 +91,7 @@ pub(super) enum Command {
     },
     /// Show the state of a run
     Show {
-        /// The run's id
+        /// The run's id, or its beginning if no other run's begins so
         id: String,
         /// Print JSON
         #[arg(long)]
@@ -116,6 +117,9 @@ pub(super) struct Submit {
         conflicts_with = "file"
     )]
     split: String,
+    /// Only these tasks of the split, separated by commas; all when absent
+    #[arg(long, value_name = "TASK_ID,…", value_delimiter = ',', conflicts_with = "file", value_parser = |name: &str| TaskId::new(name))]
+    tasks: Vec<TaskId>,
     /// Go on with the code of this finished run instead of the base
     #[arg(long = "continue", value_name = "RUN", conflicts_with = "human")]
     handover: Option<String>,
@@ -151,7 +155,8 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
             output::show(&runs, json, list)
         }
         Command::Show { id, json } => {
-            let run = super::open(global).await?.run(&id).await?;
+            let engine = super::open(global).await?;
+            let run = engine.run(&engine.run_that_begins(&id).await?).await?;
             output::show(&run, json, print_run)
         }
         Command::Steer(command) => steer::execute(&super::open(global).await?, command).await,
@@ -161,7 +166,10 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
 async fn submit(global: &GlobalOptions, options: &Submit) -> Result<(), Failure> {
     let mut config = match &options.file {
         Some(file) => read(file)?,
-        None => RunConfig::human(&options.split),
+        None => RunConfig {
+            tasks: options.tasks.clone(),
+            ..RunConfig::human(&options.split)
+        },
     };
     if let Some(run) = options.handover.clone() {
         config.handover = Some(Handover {

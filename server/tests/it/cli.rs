@@ -210,11 +210,18 @@ async fn a_run_is_submitted_and_cancelled() {
     let data = seeded_data(folder.path()).await;
     let id = stdout(&run(
         &data,
-        &["run", "submit", "--human", "--split", "other"],
+        &[
+            "run", "submit", "--human", "--split", "demo", "--tasks", "beta-2",
+        ],
     ));
     let id = id.trim();
-    let shown = stdout(&run(&data, &["run", "show", id]));
-    assert!(shown.contains("queued on other by replay"), "{shown}");
+    // The beginning of the id is enough.
+    let shown = stdout(&run(&data, &["run", "show", &id[..8]]));
+    assert!(shown.contains("queued on demo by replay"), "{shown}");
+    assert!(
+        shown.contains("beta-2") && !shown.contains("alpha-1"),
+        "{shown}"
+    );
     for _ in 0..2 {
         stdout(&run(&data, &["run", "cancel", id]));
     }
@@ -320,6 +327,11 @@ async fn failures_have_a_reason_and_advice() {
         &["run", "show", "nobody"],
         1,
         &["error: ", "`nobody`", "swe-ci run list"],
+    );
+    check(
+        &["run", "show", "00000000-"],
+        1,
+        &["several runs begin with `00000000-`", HUMAN],
     );
     check(&["run", "cancel", HUMAN], 1, &["error: ", "finished"]);
     check(
@@ -492,8 +504,10 @@ async fn a_push_needs_a_token_and_the_program_of_the_hub() {
 /// Results alone make no tasks that could be exported.
 #[tokio::test]
 async fn an_export_without_ready_tasks_says_why() {
-    let app =
-        TestApp::changed("UPDATE tasks SET state = 'unusable', reason = 'the image is lost'").await;
+    let app = TestApp::changed(
+        "UPDATE task_revisions SET state = 'unusable', reason = 'the image is lost'",
+    )
+    .await;
     let folder = tempfile::tempdir().unwrap();
     let export = app.engine.export("demo", folder.path(), &|_| {}).await;
     let why = export.unwrap_err().to_string();

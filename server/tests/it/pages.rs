@@ -343,7 +343,7 @@ async fn a_request_keeps_the_id_its_proxy_gave_it() {
 async fn unknown_counts_are_no_zeros() {
     let unknown = "INSERT INTO suites (id, base_in_target, target_passed, base_passed, counts_only, tests, base_outcomes)
                    VALUES ('unknown', 0, 0, 0, 1, '[]', '');
-                   UPDATE tasks SET suite = 'unknown', commits = 0, span_days = 0, suite_seconds = 0,
+                   UPDATE task_revisions SET suite = 'unknown', commits = 0, span_days = 0, suite_seconds = 0,
                                     state = 'unusable', preparation = '{}'";
     let app = TestApp::changed(unknown).await;
     for page in ["/tasks", "/tasks/alpha-1"] {

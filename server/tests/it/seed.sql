@@ -11,8 +11,9 @@ VALUES
   ('suite-beta', 1, 2, 1, 0, '["tests/test_b.py::one","tests/test_b.py::two"]', 'pf'),
   ('suite-none', 0, 0, 0, 0, '[]', '');
 
-INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits, span_days,
-                   extra, imported_at, preparation)
+INSERT INTO tasks (id) VALUES ('alpha-1'), ('beta-2'), ('gamma-3');
+INSERT INTO task_revisions (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits,
+                            span_days, extra, imported_at, preparation)
 VALUES
   ('alpha-1', 'alpha', 'a0', 'a1', 'ready', '', 'sha256:aa', 'suite-alpha', 0.7, 3, 120.5, '[["license","MIT"]]', 1000,
    '{"suite_seconds":[0.8,0.7,0.6],"target_collected":5,"base_collected":4,"findings":[{"kind":"flaky","tests":{"count":1,"first":["tests/test_a.py::moody"]}}],"lines":{"source":{"files":2,"added":600,"deleted":40},"tests":{"files":1,"added":70,"deleted":0},"other":{"files":0,"added":0,"deleted":0}},"licence":"MIT"}'),

@@ -7,8 +7,8 @@ use crate::fixture::{HUMAN, MODEL, TestApp};
 const DATED: &str = "
     UPDATE runs SET config = replace(config, '\"provider\":\"\"', '\"provider\":\"\",\"release_date\":\"2025-06-01\"')
       WHERE kind = 'human';
-    UPDATE tasks SET target_time = 1735689600000 WHERE id = 'alpha-1';
-    UPDATE tasks SET target_time = 1767225600000 WHERE id = 'beta-2';
+    UPDATE task_revisions SET target_time = 1735689600000 WHERE id = 'alpha-1';
+    UPDATE task_revisions SET target_time = 1767225600000 WHERE id = 'beta-2';
     UPDATE changes SET n = n + 1";
 
 #[tokio::test]
@@ -40,7 +40,7 @@ async fn page_json_and_table_agree() {
     assert!(notes.contains("No release date, so not ranked: "));
 
     // One more known release date changes all of them.
-    app.execute("UPDATE tasks SET target_time = 1767225600000 WHERE id = 'alpha-1'; UPDATE changes SET n = n + 1")
+    app.execute("UPDATE task_revisions SET target_time = 1767225600000 WHERE id = 'alpha-1'; UPDATE changes SET n = n + 1")
         .await;
     let rows = app
         .get("/api/v1/leaderboard?split=demo&seen=exclude")

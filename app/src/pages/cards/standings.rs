@@ -26,7 +26,7 @@ pub fn leaderboard(study: &Study) -> Card {
     });
     let bars: Vec<Bar> = bars.collect();
     let sentence = match bars.len() {
-        0 => "No run has a score yet.".to_owned(),
+        0 => "No run of the whole split has a score yet.".to_owned(),
         n => format!(
             "EvoScore of {}, with 95 % intervals",
             format::count(n, "run")
@@ -270,6 +270,9 @@ mod tests {
             rows: Vec::new(),
             ..study
         };
-        assert_eq!(leaderboard(&nothing).sentence, "No run has a score yet.");
+        assert_eq!(
+            leaderboard(&nothing).sentence,
+            "No run of the whole split has a score yet."
+        );
     }
 }

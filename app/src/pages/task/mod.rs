@@ -48,6 +48,16 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
         view! { <a class="tag-link" href=tasks_href(split)><Tag text=split.clone()/></a> }
     });
     let splits = splits.collect_any();
+    let others = detail.other_revisions.into_iter().map(|other| {
+        let ends = format!(": {} → {}.", other.base_sha, other.target_sha);
+        view! {
+            <p class="note">
+                <a href=tasks_href(&other.split)>{other.split.clone()}</a>" lists another "
+                <Term word=Word::Revision text="revision"/>{ends}
+            </p>
+        }
+    });
+    let others = others.collect_any();
     let known = summary.is_prepared();
     let of_known = |text: String| format::or_dash(known.then_some(text));
     let extra = detail.extra.into_iter();
@@ -62,6 +72,7 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
             <p class="lede">{summary.repo}</p>
         </PageTop>
         {unusable}
+        {others}
         <dl class="facts">
             <div><dt><Term word=Word::Base text="Base"/>" passes"</dt><dd>{of_known(format::count(summary.base_passed, "test"))}</dd></div>
             <div><dt><Term word=Word::Target text="Target"/>" passes"</dt><dd>{of_known(format::count(summary.target_passed, "test"))}</dd></div>

@@ -12,7 +12,7 @@ use anyhow::Context;
 use serde_json::json;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
-use swe_ci_base::error::{Error, Result};
+use swe_ci_base::error::Result;
 use swe_ci_base::files::write_whole;
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
@@ -54,11 +54,8 @@ impl Variant {
 /// What stands beside the tasks.
 pub const README: &str = include_str!("readme.md");
 
-/// Writes both tasks of a task of a split into `folder`, and its image unless
-/// another task has brought it.
-///
-/// # Errors
-/// [`Error::Unavailable`] when its image is missing.
+/// Writes both tasks of a task of a split into `folder`, and its image, which the
+/// engine has, unless another task has brought it.
 pub async fn write_task(
     folders: &TaskFolders,
     images: &Images,
@@ -68,12 +65,6 @@ pub async fn write_task(
     iterations: u32,
 ) -> Result<()> {
     let history = folders.fetched(row).await?;
-    if images.digest(&row.image).await?.is_none() {
-        return Err(Error::Unavailable(format!(
-            "the image of {} does not exist; import its task again",
-            row.id
-        )));
-    }
     // The tasks begin with this name, whatever else the engine calls the image.
     let image = task_image_name(&row.image);
     images.tag(&row.image, &image).await?;

@@ -37,7 +37,7 @@ impl Engine {
                 continue;
             }
             if !tasks.contains_key(&evolution.task_id) {
-                let task = self.store.task(&evolution.task_id).await?;
+                let task = self.store.revision_of_evolution(&evolution.id).await?;
                 check_task(&task, evolution.pinned.as_ref())?;
                 tasks.insert(evolution.task_id.clone(), task);
             }

@@ -94,6 +94,27 @@ impl Engine {
         Ok(self.visible_run(id).await?.progress.is_over())
     }
 
+    /// The id of the only run whose id begins so, of those the actor may see.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is none, [`Error::Conflict`] when there are
+    /// several.
+    pub async fn run_that_begins(&self, start: &str) -> Result<String> {
+        let mut seen = Vec::new();
+        for id in self.store.runs_that_begin(start).await? {
+            if self.by().may_see(&self.store.standing(&id).await?) {
+                seen.push(id);
+            }
+        }
+        match &seen[..] {
+            [] => Err(Error::not_found("run", start)),
+            [id] => Ok(id.clone()),
+            [first, second, ..] => Err(Error::Conflict(format!(
+                "several runs begin with `{start}`, such as {first} and {second}; write more of the id"
+            ))),
+        }
+    }
+
     pub async fn run(&self, id: &str) -> Result<RunDetail> {
         let standing = self.store.standing(id).await?;
         let summary = self.visible_run(id).await?;

@@ -130,6 +130,7 @@ impl Engine {
             say(format!("[{}/{}] {}", at + 1, rows.len(), row.id));
             let data = folder.join("data").join(row.id.as_str());
             self.folders.fetched(row).await?;
+            self.load_image_of(row).await?;
             export::write_task(&self.folders, &self.images, row, &data).await?;
             if let Some(options) = row.preparation.options_dropped() {
                 say(format!(
@@ -176,6 +177,7 @@ impl Engine {
         for (at, row) in rows.iter().enumerate() {
             say(format!("[{}/{}] {}", at + 1, rows.len(), row.id));
             let (folders, images) = (&self.folders, &self.images);
+            self.load_image_of(row).await?;
             harbor::write_task(folders, images, &self.artifacts, row, folder, iterations).await?;
         }
         let beside = [("README.md", harbor::README.to_owned())];
@@ -196,6 +198,13 @@ impl Engine {
             )));
         }
         Ok(rows)
+    }
+
+    /// Loads the image of a task if the engine does not have it, because it was
+    /// evicted or another engine imported the task.
+    async fn load_image_of(&self, row: &TaskRow) -> Result<()> {
+        let loaded = self.image_cache.reload(&row.image).await;
+        loaded.map_err(|error| Error::Unavailable(format!("the image of {}: {error:#}", row.id)))
     }
 
     /// The runnable tasks of a split; at least one.
@@ -232,6 +241,7 @@ impl Engine {
         });
         Ok(TaskDetail {
             splits: self.store.splits_of_task(id).await?,
+            other_revisions: self.store.other_revisions_of(id).await?,
             image_digest: row.image.clone(),
             history: history.collect(),
             tests: tests.collect(),

@@ -1,6 +1,9 @@
 //! A failed import names what is wrong and where, and leaves the rest as it
 //! was.
 
+use swe_ci_base::code::{CodeTree, Entry};
+use swe_ci_base::digest::sha256_hex;
+use swe_ci_core::finding::Unranked;
 use swe_ci_engine::testing::{self, TinyTask};
 use swe_ci_engine::{Config, Engine, Error, ImportOptions, ImportSource, PageRequest, TasksWanted};
 use swe_ci_testing::hub::{self, ScriptedHub};
@@ -72,7 +75,11 @@ async fn one_bad_task_does_not_stop_the_rest() {
     }
     let (imported, said) = fixture.import_written().await;
     let imported = imported.unwrap();
-    assert_eq!(said.len(), 7);
+    let results = said.iter().filter(|line| line.starts_with('['));
+    assert_eq!(results.count(), 7);
+    for step in ["code and image", "tests on the base, run 1 of 1"] {
+        assert!(said.contains(&format!("good: {step}")), "{said:?}");
+    }
     let reason = |name: &str| match &imported
         .tasks
         .iter()
@@ -89,8 +96,8 @@ async fn one_bad_task_does_not_stop_the_rest() {
     check("good", "ready");
     check("corrupt-zip", "code.zip: it is not a zip archive");
     check("no-checkout", "is not a git checkout");
-    let unpacked = fixture.folder.path().join("data/tasks/no-checkout/code");
-    assert!(!unpacked.exists(), "nothing uses it");
+    let unpacked = std::fs::read_dir(fixture.folder.path().join("data/tasks/no-checkout"));
+    assert_eq!(unpacked.unwrap().count(), 0, "nothing uses it");
     check("no-image", "image.tar.gz: No such file");
     check("corrupt-image", "cannot load");
     check(
@@ -430,7 +437,23 @@ async fn an_image_that_was_given_back_comes_back() {
     assert!(verified.holds(), "{verified:?}");
     assert_eq!(engine.disk_use().await.unwrap().images.unwrap().missing, 0);
 
+    // An export loads it too.
+    make_old();
+    assert_eq!(engine.keep_within(0).await.unwrap().len(), 1);
+    let exported = fixture.folder.path().join("exported");
+    engine.export(SPLIT, &exported, &|_| ()).await.unwrap();
+    // Elsewhere it is the same dataset.
+    let there = Fixture::new().await;
+    let options = testing::once();
+    let imported = there
+        .engine
+        .import(exported.as_path(), SPLIT, &options, &|_| ());
+    imported.await.unwrap();
+    let digest = async |engine: &Engine| engine.split(SPLIT).await.unwrap().digest;
+    assert_eq!(digest(&there.engine).await, digest(engine).await);
+
     // Without any archive left it could not return, so it stays.
+    make_old();
     std::fs::remove_dir_all(&data).unwrap();
     for entry in std::fs::read_dir(&record).unwrap().map(Result::unwrap) {
         if entry.path().extension().is_some_and(|end| end == "gz") {
@@ -439,4 +462,117 @@ async fn an_image_that_was_given_back_comes_back() {
     }
     assert_eq!(engine.keep_within(0).await.unwrap(), []);
     fixture.remove_image(&image);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_import_takes_nothing_from_earlier_runs() {
+    let fixture = Fixture::new().await;
+    fixture.import(&[task("one")]).await.unwrap();
+    let id = fixture.replay().await.summary.run_id;
+    let engine = &fixture.engine;
+    let read = async || {
+        let run = engine.run(&id).await.unwrap();
+        let evolution = &run.evolution_list[0];
+        let change = engine
+            .code_change(&evolution.evolution_id, 1)
+            .await
+            .unwrap();
+        let verified = engine.verify(&id, None, 1, &|_| ()).await.unwrap();
+        assert!(verified.holds(), "{verified:?}");
+        (fixture::golden(evolution), format!("{change:?}"))
+    };
+    let before = read().await;
+    assert!(before.1.starts_with("Known"), "{before:?}");
+
+    // No commit of the first history is in this one.
+    let more: &[(&str, &str)] = &[("a.py", "def f(): return 2\n"), BASE[1]];
+    let other = TinyTask {
+        name: "one",
+        versions: &[more, TARGET],
+    };
+    fixture.write(&[other]).await;
+    let source = fixture.dataset();
+    std::fs::copy(
+        source.join("metadata").join(format!("{SPLIT}.csv")),
+        source.join("metadata/other.csv"),
+    )
+    .unwrap();
+    let of_split = async |split: &str| {
+        let wanted = TasksWanted {
+            split: Some(split.into()),
+            ..TasksWanted::default()
+        };
+        let found = engine.tasks(&wanted, &PageRequest::default()).await;
+        found.unwrap().page.items.remove(0)
+    };
+    let listed = of_split(SPLIT).await;
+    let options = testing::once();
+    let imported = engine.import(source.as_path(), "other", &options, &|_| ());
+    imported.await.unwrap();
+    assert_eq!(of_split(SPLIT).await, listed, "the other split's task");
+    let unranked = async || engine.run(&id).await.unwrap().unranked;
+    assert_eq!(unranked().await, None);
+    let detail = engine.task(&listed.task_id).await.unwrap();
+    assert_eq!(detail.splits, ["other"]);
+    assert_eq!(detail.other_revisions[0].base_sha, listed.base_sha);
+    assert_eq!(read().await, before);
+
+    // Into the same split.
+    let (imported, _) = fixture.import_written().await;
+    imported.unwrap();
+    assert_ne!(of_split(SPLIT).await, listed);
+    let tasks = 1;
+    assert_eq!(unranked().await, Some(Unranked::OtherRevisions { tasks }));
+    assert_eq!(read().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_image_of_another_processor_is_named_as_such() {
+    let fixture = Fixture::new().await;
+    fixture.write(&[task("good"), task("foreign")]).await;
+    let image = fixture.dataset().join("data/foreign/image.tar.gz");
+    std::fs::remove_file(&image).unwrap();
+    std::fs::write(&image, image_of("s390x")).unwrap();
+    let (imported, said) = fixture.import_written().await;
+    let imported = imported.unwrap();
+    let ready = imported
+        .tasks
+        .iter()
+        .filter(|task| task.state == TaskState::Ready);
+    assert_eq!(ready.count(), 1, "the import goes on: {said:?}");
+    let why = "foreign: unusable: its image is for the processor s390x, the container engine's is ";
+    assert!(said.iter().any(|line| line.contains(why)), "{said:?}");
+    let foreign = imported
+        .tasks
+        .iter()
+        .find(|task| task.task_id.as_str() == "foreign");
+    let foreign = fixture
+        .engine
+        .task(&foreign.unwrap().task_id)
+        .await
+        .unwrap();
+    fixture.remove_image(&foreign.image_digest);
+}
+
+/// An archive of an image for a processor, whose shell no processor executes.
+fn image_of(processor: &str) -> Vec<u8> {
+    let mut layer = CodeTree::default();
+    let shell = Entry::File {
+        bytes: b"\x7fELF, but of another machine".to_vec().into(),
+        executable: true,
+    };
+    layer.insert(std::path::Path::new("bin/sh"), shell).unwrap();
+    let layer = layer.to_tar("").unwrap();
+    let config = serde_json::json!({
+        "architecture": processor,
+        "os": "linux",
+        "config": { "Env": ["PATH=/bin"] },
+        "rootfs": { "type": "layers", "diff_ids": [format!("sha256:{}", sha256_hex(&layer))] },
+    });
+    let manifest = serde_json::json!([{ "Config": "config.json", "Layers": ["a/layer.tar"] }]);
+    let mut archive = CodeTree::default();
+    archive.insert_file("a/layer.tar", layer);
+    archive.insert_file("config.json", config.to_string());
+    archive.insert_file("manifest.json", manifest.to_string());
+    archive.to_tar("").unwrap()
 }

@@ -7,8 +7,10 @@
 //! paths; the files that name images are written from their known fields.
 //!
 //! An archive that is saved gets one name, since other programs load an image
-//! by it. It has no times, so that equal images give equal bytes.
+//! by it, in each list: engines read one or the other. It has no times, so that
+//! equal images give equal bytes.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::{Component, Path};
 
@@ -22,6 +24,12 @@ const MANIFEST: &str = "manifest.json";
 const INDEX: &str = "index.json";
 /// The names of images in the oldest layout.
 const REPOSITORIES: &str = "repositories";
+/// The annotations of [`INDEX`] with an image's name: as containerd reads it, with
+/// the registry, and its tag alone.
+const CONTAINERD_NAME: &str = "io.containerd.image.name";
+const REFERENCE_NAME: &str = "org.opencontainers.image.ref.name";
+/// The registry of a name that has none.
+const DEFAULT_REGISTRY: &str = "docker.io";
 /// The most bytes of a file that lists images.
 const MAX_LIST_BYTES: u64 = 4 << 20;
 /// What the name of a layer's file ends with.
@@ -39,7 +47,7 @@ struct Image {
     layers: Vec<String>,
 }
 
-/// [`INDEX`], without annotations: they name images.
+/// [`INDEX`], without its annotations: they name images.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Index {
@@ -57,15 +65,21 @@ struct Descriptor {
     size: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     platform: Option<Value>,
+    #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
+    annotations: BTreeMap<&'static str, String>,
 }
 
-/// Copies an archive of one image, plain or gzipped, with these names instead of
-/// its own. Blocks.
+/// Copies an archive of one image, plain or gzipped, with this name, or none,
+/// instead of its own. Blocks.
 ///
 /// # Errors
 /// When the archive is damaged, holds no image or several, or has entries that
 /// no engine writes.
-pub(super) fn renamed(archive: impl Read, to: impl Write, names: &[&str]) -> anyhow::Result<()> {
+pub(super) fn renamed(
+    archive: impl Read,
+    to: impl Write,
+    name: Option<&str>,
+) -> anyhow::Result<()> {
     let mut archive = tar::Archive::new(unpacked(archive)?);
     let mut copy = tar::Builder::new(to);
     let mut listed = false;
@@ -77,10 +91,10 @@ pub(super) fn renamed(archive: impl Read, to: impl Write, names: &[&str]) -> any
         match path.as_str() {
             REPOSITORIES => continue,
             MANIFEST => {
-                append_file(&mut copy, &path, &manifest(&list(entry)?, names)?)?;
+                append_file(&mut copy, &path, &manifest(&list(entry)?, name)?)?;
                 listed = true;
             }
-            INDEX => append_file(&mut copy, &path, &index(&list(entry)?)?)?,
+            INDEX => append_file(&mut copy, &path, &index(&list(entry)?, name)?)?,
             _ => copy_entry(entry, &path, &mut copy)?,
         }
     }
@@ -132,7 +146,7 @@ fn list(entry: tar::Entry<'_, impl Read>) -> anyhow::Result<Vec<u8>> {
     Ok(text)
 }
 
-fn manifest(text: &[u8], names: &[&str]) -> anyhow::Result<Vec<u8>> {
+fn manifest(text: &[u8], name: Option<&str>) -> anyhow::Result<Vec<u8>> {
     let mut images: Vec<Image> =
         serde_json::from_slice(text).with_context(|| format!("its {MANIFEST} is not valid"))?;
     ensure!(
@@ -141,14 +155,25 @@ fn manifest(text: &[u8], names: &[&str]) -> anyhow::Result<Vec<u8>> {
         images.len()
     );
     for image in &mut images {
-        image.repo_tags = names.iter().map(|&name| name.to_owned()).collect();
+        image.repo_tags = name.map(str::to_owned).into_iter().collect();
     }
     Ok(serde_json::to_vec(&images)?)
 }
 
-fn index(text: &[u8]) -> anyhow::Result<Vec<u8>> {
-    let index: Index =
+fn index(text: &[u8], name: Option<&str>) -> anyhow::Result<Vec<u8>> {
+    let mut index: Index =
         serde_json::from_slice(text).with_context(|| format!("its {INDEX} is not valid"))?;
+    if let Some(name) = name {
+        let count = index.manifests.len();
+        let [image] = &mut index.manifests[..] else {
+            bail!("its {INDEX} lists {count} images; one is expected");
+        };
+        let tag = name.rsplit_once(':').map_or("latest", |(_, tag)| tag);
+        image.annotations = BTreeMap::from([
+            (CONTAINERD_NAME, format!("{DEFAULT_REGISTRY}/{name}")),
+            (REFERENCE_NAME, tag.to_owned()),
+        ]);
+    }
     Ok(serde_json::to_vec(&index)?)
 }
 
@@ -252,7 +277,7 @@ mod tests {
 
     fn copied(archive: &[u8]) -> anyhow::Result<Vec<(String, String)>> {
         let mut copy = Vec::new();
-        renamed(archive, &mut copy, &[])?;
+        renamed(archive, &mut copy, None)?;
         Ok(entries(&copy))
     }
 
@@ -325,7 +350,7 @@ mod tests {
             }
             let mut copy = Vec::new();
             let later = later.into_inner().unwrap();
-            renamed(later.as_slice(), &mut copy, &["swe-ci/task:1"]).unwrap();
+            renamed(later.as_slice(), &mut copy, Some("swe-ci/task:1")).unwrap();
             copy
         };
         assert_eq!(at(1), at(2));
@@ -334,6 +359,32 @@ mod tests {
         assert_eq!(found[1], (MANIFEST.to_owned(), named));
         // Whoever loads it gets rid of the name again.
         assert_eq!(copied(&at(1)).unwrap()[1].1, CLEAN);
+    }
+
+    #[test]
+    fn a_saved_archive_has_its_name_in_each_list() {
+        use tar::EntryType::Regular;
+        const ONE: &str = r#"{"mediaType":"t","digest":"sha256:0","size":3}"#;
+        let named = |images: &str| {
+            let index = format!(r#"{{"schemaVersion":2,"manifests":[{images}]}}"#);
+            let saved = archive(&[(Regular, INDEX, &index), (Regular, MANIFEST, HONEST)]);
+            let mut copy = Vec::new();
+            renamed(saved.as_slice(), &mut copy, Some("swe-ci/task:1")).map(|()| copy)
+        };
+        let copy = named(ONE).unwrap();
+        let index: Value = serde_json::from_str(&entries(&copy)[0].1).unwrap();
+        let expect = serde_json::json!({
+            "io.containerd.image.name": "docker.io/swe-ci/task:1",
+            "org.opencontainers.image.ref.name": "1",
+        });
+        assert_eq!(index["manifests"][0]["annotations"], expect);
+        // Whoever loads it gets rid of the name again.
+        let without = format!(r#"{{"schemaVersion":2,"manifests":[{ONE}]}}"#);
+        assert_eq!(copied(&copy).unwrap()[0].1, without);
+        for images in [String::new(), format!("{ONE},{ONE}")] {
+            let error = named(&images).unwrap_err().to_string();
+            assert!(error.contains("one is expected"), "{error}");
+        }
     }
 
     #[test]

@@ -107,7 +107,7 @@ fn copy(archive: &Path, sender: &mpsc::Sender<io::Result<Bytes>>) -> anyhow::Res
     let copied = File::open(archive).map_err(Into::into).and_then(|file| {
         let file = io::BufReader::with_capacity(PIECE_BYTES, file);
         let pieces = BufWriter::with_capacity(PIECE_BYTES, PieceWriter(sender.clone()));
-        renamed(file, pieces, &[])
+        renamed(file, pieces, None)
     });
     match copied {
         // The engine wants no more of it, and says why.

@@ -110,6 +110,15 @@ impl Images {
         }
     }
 
+    /// The processor that an image is for, and the engine's, if they differ. Such
+    /// an image works only where the machine emulates its processor.
+    pub async fn other_processor(&self, name: &str) -> anyhow::Result<Option<[String; 2]>> {
+        let of_image = self.inspect(name).await?.and_then(|i| i.architecture);
+        let of_engine = self.docker.api()?.version().await?.arch;
+        let both = of_image.zip(of_engine);
+        Ok(both.and_then(|(image, engine)| (image != engine).then_some([image, engine])))
+    }
+
     /// Whether the engine has an image, or its registry does.
     pub async fn is_available(&self, name: &str) -> anyhow::Result<bool> {
         if self.digest(name).await?.is_some() {
@@ -327,7 +336,7 @@ impl Images {
                 std::io::BufWriter::new(file),
                 flate2::Compression::fast(),
             );
-            renamed(ChunkReader::new(receiver), &mut gzip, &[&saved_name])?;
+            renamed(ChunkReader::new(receiver), &mut gzip, Some(&saved_name))?;
             let file = gzip.finish()?.into_inner();
             file.map_err(std::io::IntoInnerError::into_error)?
                 .sync_all()?;

@@ -58,10 +58,13 @@ fn read_cleared(row: &AnyRow) -> Result<Option<Cleared>> {
 pub(crate) fn read_set_aside(row: &AnyRow) -> Result<Option<Unranked>> {
     let beside: Option<String> = row.read("beside")?;
     let evolutions: u32 = row.read("cleared")?;
+    let tasks: u32 = row.read("other_revisions")?;
     let chosen = (evolutions > 0).then_some(Unranked::RunAgain { evolutions });
+    let other = (tasks > 0).then_some(Unranked::OtherRevisions { tasks });
     Ok(beside
         .map(|run_id| Unranked::Regraded { run_id })
-        .or(chosen))
+        .or(chosen)
+        .or(other))
 }
 
 /// A run as a worker executes it.

@@ -1,7 +1,9 @@
 //! Rows of tasks.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use sqlx::any::AnyRow;
+use swe_ci_base::digest::hex;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_views::preparation::Preparation;
@@ -55,6 +57,24 @@ impl TaskRow {
             findings: self.preparation.number_of_findings(),
             licence: self.preparation.licence.clone(),
         }
+    }
+
+    /// The digest of what the task asks, whatever it is called: its commits, image,
+    /// command and suite, of which this is the id.
+    pub(crate) fn revision(&self, suite: &str) -> String {
+        let command = self.test_command.to_string();
+        let mut hash = Sha256::new();
+        for part in [
+            &*self.base_sha,
+            &self.target_sha,
+            &self.image,
+            &command,
+            suite,
+        ] {
+            hash.update(part.as_bytes());
+            hash.update([0]);
+        }
+        format!("sha256:{}", hex(&hash.finalize()))
     }
 
     /// The values that a result depends on: id, commits, image.

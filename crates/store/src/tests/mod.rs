@@ -418,8 +418,13 @@ async fn cancelling_ends_queued_evolutions() {
         let run = store.run(&run_id).await.unwrap();
         assert_eq!(
             (run.progress, run.evolutions_over),
-            (Progress::Cancelled, 2)
+            (Progress::Cancelled, 0),
+            "none of them came to an end"
         );
+        for (start, expect) in [(&run_id[..8], 1), (&run_id, 1), ("", 0), ("%", 0), ("z", 0)] {
+            let found = store.runs_that_begin(start).await.unwrap();
+            assert_eq!(found.len(), expect, "{start}");
+        }
         assert!(matches!(
             store.cancel_run("none", &Actor::Operator).await,
             Err(Error::NotFound { .. })

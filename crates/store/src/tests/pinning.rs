@@ -1,5 +1,6 @@
 //! A run keeps what it was started on, whatever happens to its tasks.
 
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::task::TestCommand;
 use swe_ci_views::card::TaskOnCard;
 
@@ -80,6 +81,58 @@ async fn a_task_prepared_again_changes_no_evolution() {
         assert_eq!(store.images_at_work().await.unwrap(), ["sha256:0"]);
         let all = ["sha256:0", "sha256:1"];
         assert_eq!(store.task_images().await.unwrap(), all);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn splits_and_runs_keep_their_revision_of_a_task() {
+    on_both(async |store| {
+        let run_id = run(&store, &[("a", 1.0), ("b", 1.0)]).await;
+        let before = store.tasks_of_split("s").await.unwrap();
+        let other = TaskRow {
+            base_sha: "c".repeat(40),
+            image: "sha256:1".into(),
+            ..task("a")
+        };
+        store.put_task("other", 0, &other).await.unwrap();
+
+        let ends = |rows: &[TaskRow]| -> Vec<_> {
+            rows.iter()
+                .map(|row| row.ends().map(str::to_owned))
+                .collect()
+        };
+        let kept = store.tasks_of_split("s").await.unwrap();
+        assert_eq!(ends(&kept), ends(&before));
+        let new = store.tasks_of_split("other").await.unwrap();
+        assert_eq!(ends(&new), [other.ends()]);
+        let summaries = store.task_summaries(Some("s")).await.unwrap();
+        assert_eq!(summaries[0].base_sha, before[0].base_sha);
+        assert_eq!(store.task_summaries(None).await.unwrap().len(), 2);
+        // The name alone means what was imported last.
+        assert_eq!(
+            ends(&[store.task(&other.id).await.unwrap()]),
+            [other.ends()]
+        );
+        assert_eq!(store.splits_of_task(&other.id).await.unwrap(), ["other"]);
+        let others = store.other_revisions_of(&other.id).await.unwrap();
+        assert_eq!((others.len(), &*others[0].split), (1, "s"));
+        assert_eq!(others[0].base_sha, before[0].base_sha);
+        let revisions = store.revisions_of_task(&other.id, "s").await.unwrap();
+        assert_eq!(ends(&revisions), [before[0].ends(), other.ends()]);
+
+        // A run belongs beside those with its content alone.
+        let set_aside = async || store.run(&run_id).await.unwrap().set_aside;
+        assert_eq!(set_aside().await, None);
+        store.put_task("s", 0, &other).await.unwrap();
+        let tasks = 1;
+        assert_eq!(set_aside().await, Some(Unranked::OtherRevisions { tasks }));
+        assert_eq!(store.other_revisions_of(&other.id).await.unwrap(), []);
+        let evolution = store.evolutions_of_run(&run_id).await.unwrap().remove(0);
+        let pinned = store.task_of_evolution(&evolution).await.unwrap();
+        assert_eq!(ends(&[pinned]), [before[0].ends()]);
+        store.put_task("s", 0, &before[0]).await.unwrap();
+        assert_eq!(set_aside().await, None);
     })
     .await;
 }

@@ -33,20 +33,12 @@ async fn one_run_stands_for_a_result() {
     on_both(async |store| {
         let original = run(&store, &[("a", 1.0), ("b", 1.0)]).await;
         finish(&store, &original).await;
-        let after = TaskRow {
-            image: "sha256:1".into(),
-            ..task("a")
-        };
-        store.put_task("s", 0, &after).await.unwrap();
         let first = regrade(&store, &original).await;
         let summary = store.run(&first).await.unwrap();
         assert_eq!(summary.regraded_from.as_deref(), Some(original.as_str()));
         assert_eq!(summary.evolutions, 2);
         let execute = store.run_to_execute(&first).await.unwrap();
         assert_eq!(execute.regrades.as_deref(), Some(original.as_str()));
-        // The tasks are those of today.
-        let evolutions = store.evolutions_of_run(&first).await.unwrap();
-        assert_eq!(evolutions[0].pinned.as_ref().unwrap().image, "sha256:1");
 
         let stands = async |id: &str| {
             let summary = store.run(id).await.unwrap();
@@ -59,13 +51,31 @@ async fn one_run_stands_for_a_result() {
         assert_eq!(stands(&first).await, beside(&original));
         finish(&store, &first).await;
         assert_eq!(stands(&first).await, beside(&original));
+
+        // A regrade with the content of today stands for runs with other content.
+        let after = TaskRow {
+            image: "sha256:1".into(),
+            ..task("a")
+        };
+        store.put_task("s", 0, &after).await.unwrap();
+        let other = Some(Unranked::OtherRevisions { tasks: 1 });
+        assert_eq!(stands(&original).await, other);
+        assert_eq!(stands(&first).await, other);
+        let today = regrade(&store, &original).await;
+        let evolutions = store.evolutions_of_run(&today).await.unwrap();
+        assert_eq!(evolutions[0].pinned.as_ref().unwrap().image, "sha256:1");
+        finish(&store, &today).await;
+        assert_eq!(stands(&today).await, None);
+        assert_eq!(stands(&first).await, beside(&today));
+
+        store.put_task("s", 0, &task("a")).await.unwrap();
+        assert_eq!(stands(&original).await, None);
         store
             .withdraw(&original, "a mistake", &Actor::Operator)
             .await
             .unwrap();
-        assert_eq!(stands(&first).await, None);
         let second = regrade(&store, &original).await;
-        assert_eq!(stands(&first).await, None);
+        assert_eq!(stands(&first).await, beside(&today));
         // A run that is withdrawn has private regrades.
         assert_eq!(
             store.run(&second).await.unwrap().visibility,
@@ -74,7 +84,10 @@ async fn one_run_stands_for_a_result() {
         finish(&store, &second).await;
         assert_eq!(stands(&first).await, beside(&second));
         assert_eq!(stands(&second).await, None);
-        assert_eq!(store.regrades_of(&original).await.unwrap(), [first, second]);
+        assert_eq!(
+            store.regrades_of(&original).await.unwrap(),
+            [first, today, second]
+        );
         let missing = NewRegrade {
             original: "none".into(),
             provenance: Provenance::default(),

@@ -43,7 +43,10 @@ async fn a_check_tells_what_an_upgrade_would_change() {
         for _ in 0..2 {
             let older = SchemaCheck::of(&url).await.unwrap();
             assert!(older.can_open());
-            assert_eq!(older.found, Some(LATEST - 1));
+            assert_eq!(
+                older.found,
+                migrator().iter().rev().nth(1).map(|m| m.version)
+            );
             let [pending] = &older.pending[..] else {
                 panic!("{older:?}");
             };
@@ -87,7 +90,7 @@ async fn a_check_tells_what_an_upgrade_would_change() {
         let other = "UPDATE _sqlx_migrations SET success = true,
                      checksum = (SELECT checksum FROM _sqlx_migrations WHERE version = 1)";
         let altered = change(other).await;
-        assert_eq!(altered.broken.len(), usize::try_from(LATEST).unwrap() - 1);
+        assert_eq!(altered.broken.len(), migrator().iter().count() - 1);
         old.close().await;
     })
     .await;

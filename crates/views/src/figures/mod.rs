@@ -175,7 +175,7 @@ impl Figure {
             Self::StyleWins | Self::ChangedLines => "No solved task has its code style measured",
             Self::StyleTrend | Self::ErosionTrend => "No evolution has its code style measured",
             Self::StylePrediction => "Too few evolutions can be compared",
-            _ => "No run has a score yet",
+            _ => "No run of the whole split has a score yet",
         }
     }
 

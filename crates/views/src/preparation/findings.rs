@@ -11,6 +11,9 @@ pub enum TaskFinding {
     /// Tests that passed in some runs on the target and not in others: they
     /// are not part of T.
     Flaky { tests: Named },
+    /// Tests that passed in every run on the target and in some on the base: they
+    /// are not part of T.
+    FlakyOnBase { tests: Named },
     /// Tests that passed in some runs on the target and did not exist in
     /// others: they are not part of T.
     Unsteady { tests: Named },
@@ -50,6 +53,7 @@ impl TaskFinding {
     pub fn title(&self) -> &'static str {
         match self {
             Self::Flaky { .. } => "flaky tests",
+            Self::FlakyOnBase { .. } => "tests that flip on the base",
             Self::Unsteady { .. } => "tests of changing names",
             Self::OnlyAtTarget { .. } => "tests that the base does not have",
             Self::OnlyAtBase { .. } => "tests that the target does not have",
@@ -73,6 +77,10 @@ impl TaskFinding {
         match self {
             Self::Flaky { tests } => format!(
                 "{} in some runs on the target and not in others; flaky tests do not count.",
+                subject(tests, "passed")
+            ),
+            Self::FlakyOnBase { tests } => format!(
+                "{} in some runs on the base and not in others; they do not count.",
                 subject(tests, "passed")
             ),
             Self::Unsteady { tests } => format!(
@@ -138,6 +146,7 @@ impl TaskFinding {
     pub fn tests(&self) -> Option<&Named> {
         match self {
             Self::Flaky { tests }
+            | Self::FlakyOnBase { tests }
             | Self::Unsteady { tests }
             | Self::OnlyAtTarget { tests }
             | Self::OnlyAtBase { tests }

@@ -1,5 +1,5 @@
-//! The preparation of a task: its suite runs several times on the target and
-//! once on the base, and the findings tell how far to trust its results.
+//! The preparation of a task: its suite runs equally often on target and base,
+//! and the findings tell how far to trust its results.
 
 mod findings;
 mod repeats;
@@ -176,12 +176,15 @@ impl Preparation {
         count(self.findings.len())
     }
 
-    /// T and the findings, from the reports of the suite on the target (one
-    /// per run, at least one) and on the base. T has the tests that passed in
-    /// every run, so that no result depends on chance.
-    pub fn of(target: &[Report], base: &Report, declared_gap: Option<u32>) -> (TestList, Self) {
-        let tests = TestList::passing_in_all(target);
-        let at_target = count_runs(target);
+    /// T and the findings, from the reports of the suite on the target and on the
+    /// base (one per run, at least one each). T has the tests that passed in every
+    /// run on the target and came out alike in every run on the base, so that no
+    /// result depends on chance.
+    pub fn of(target: &[Report], bases: &[Report], declared_gap: Option<u32>) -> (TestList, Self) {
+        let Some(base) = bases.first() else {
+            return (TestList::none(), Self::default());
+        };
+        let (at_target, on_base) = (count_runs(target), count_runs(bases));
         let runs = target.len();
         let inconsistent = |in_all: bool| {
             let names = at_target.iter().filter(|(_, (had, passed))| {
@@ -189,12 +192,18 @@ impl Preparation {
             });
             Named::from_names(names.map(|(name, _)| *name))
         };
+        let (tests, flaky_on_base) = TestList::passing_in_all(target).without(|id| {
+            let passed = on_base.get(id).map_or(0, |(_, passed)| *passed);
+            (1..bases.len()).contains(&passed)
+        });
         let at_base: BTreeSet<&str> = base.tests.keys().map(String::as_str).collect();
         let only_target = at_target.keys().filter(|name| !at_base.contains(*name));
         let only_base = at_base.iter().filter(|name| !at_target.contains_key(*name));
         let found = gap(&tests, base);
         let findings = [
             inconsistent(true).map(|tests| TaskFinding::Flaky { tests }),
+            Named::from_names(flaky_on_base.iter().map(String::as_str))
+                .map(|tests| TaskFinding::FlakyOnBase { tests }),
             inconsistent(false).map(|tests| TaskFinding::Unsteady { tests }),
             Named::from_names(only_target.copied())
                 .map(|tests| TaskFinding::OnlyAtTarget { tests }),
@@ -279,7 +288,8 @@ mod tests {
     fn tests_that_pass_every_time_count() {
         let check = |target: &[&str], base: &str, declared, expect_t: &str, expect: &[&str]| {
             let target: Vec<Report> = target.iter().map(|text| report(text)).collect();
-            let (tests, preparation) = Preparation::of(&target, &report(base), declared);
+            let bases: Vec<Report> = base.split(" | ").map(report).collect();
+            let (tests, preparation) = Preparation::of(&target, &bases, declared);
             assert_eq!(tests.node_ids().join(" "), expect_t);
             let names = |finding: &TaskFinding| match finding.tests() {
                 Some(tests) => format!("{}: {}", finding.title(), tests.first.join(" ")),
@@ -296,6 +306,24 @@ mod tests {
             None,
             "a",
             &["flaky tests: b", "tests that the target fails: c"],
+        );
+        // Those that fail on the target, or in every run on the base, are as they were.
+        check(
+            &["a:p b:p c:p d:f", "a:p b:p c:p d:f"],
+            "a:p b:p c:f d:p | a:f b:p c:f d:f",
+            Some(1),
+            "b c",
+            &[
+                "tests that flip on the base: a",
+                "tests that the target fails: d",
+            ],
+        );
+        check(
+            &["a:p b:p"; 2],
+            "a:p b:f | b:f",
+            None,
+            "b",
+            &["tests that flip on the base: a"],
         );
         check(
             &["a:p x1:p y:f", "a:p x2:p"],
@@ -321,7 +349,7 @@ mod tests {
     #[test]
     fn names_are_limited() {
         let many: Vec<String> = (100..200).map(|n| format!("t{n}:p")).collect();
-        let (tests, preparation) = Preparation::of(&[report(&many.join(" "))], &report(""), None);
+        let (tests, preparation) = Preparation::of(&[report(&many.join(" "))], &[report("")], None);
         assert_eq!((tests.len(), preparation.target_collected), (100, 100));
         let named = preparation.findings[0].tests().unwrap();
         assert_eq!((named.count, named.first.len()), (100, MAX_NAMES));
