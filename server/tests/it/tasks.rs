@@ -120,3 +120,34 @@ async fn a_split_is_described() {
     let all = app.get("/datasets").await.text();
     assert!(all.contains("/datasets/other"), "{all}");
 }
+
+#[tokio::test]
+async fn another_revision_of_a_task_is_named() {
+    // `beta-2` was imported again into `demo`, after a run on its first content.
+    let again = "
+        INSERT INTO task_revisions (id, revision, repo, base_sha, target_sha, state, reason, image, suite,
+                                    suite_seconds, commits, span_days, extra, imported_at)
+        SELECT id, 'again', repo, 'other-base', target_sha, state, reason, image, suite,
+               suite_seconds, commits, span_days, extra, 2000 FROM task_revisions WHERE id = 'beta-2';
+        UPDATE tasks SET revision = 'again' WHERE id = 'beta-2';
+        UPDATE split_tasks SET revision = 'again' WHERE task_id = 'beta-2' AND split = 'demo';
+        UPDATE evolutions SET base_sha = 'b0', target_sha = 'b1', image = 'sha256:bb', test_command = 'bare'
+            WHERE task_id = 'beta-2' AND run_id LIKE '%1';";
+    let app = TestApp::changed(again).await;
+    let page = app.get("/tasks/beta-2").await.text();
+    assert!(page.contains("lists another ") && page.contains("other-base"));
+    let task = app.get("/api/v1/tasks/beta-2").await.json();
+    assert_eq!(task["splits"], serde_json::json!(["demo"]));
+    assert_eq!(task["other_revisions"][0]["split"], "other");
+    assert_eq!(task["other_revisions"][0]["base_sha"], "b0");
+    let unranked = app
+        .get("/api/v1/leaderboard/unranked?split=demo")
+        .await
+        .text();
+    assert!(
+        unranked.contains("\"why\":\"other_revisions\""),
+        "{unranked}"
+    );
+    let leaderboard = app.get("/?split=demo").await.text();
+    assert!(leaderboard.contains("is of another revision than the split"));
+}
