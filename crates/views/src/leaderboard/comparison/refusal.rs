@@ -14,7 +14,7 @@ pub enum Incomparable {
     #[error("the run `{0}` appears twice; a run cannot be compared with itself")]
     Twice(String),
     #[error(
-        "the run `{0}` is not on the leaderboard of its split: it has no scored task yet, is not public, or has some of the tasks only"
+        "the run `{0}` is not on the leaderboard of its split: it has no scored task yet, or is not public"
     )]
     Unknown(String),
     #[error(
