@@ -10,11 +10,13 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use quick_cache::sync::Cache;
+use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::Result;
 use swe_ci_core::metrics::Convention;
 use swe_ci_core::usage::Usage;
 use swe_ci_views::handover::HandoverRun;
 use swe_ci_views::leaderboard::{Board, LeaderboardData, Ranking, ScoredTask, Unseen};
+use tokio::sync::Semaphore;
 
 /// Leaderboards in view at the same time.
 const BOARDS: usize = 8;
@@ -31,8 +33,32 @@ pub struct LeaderboardCache {
     pub unseen: Shared<(Board, i64), Unseen, BOARDS>,
     pub runs: CountedRuns,
     pub rankings: Shared<RankingKey, Ranking, RANKINGS>,
+    pub processors: Processors,
     /// The finished handovers of splits.
     pub handovers: Shared<(String, i64), Vec<HandoverRun>, BOARDS>,
+}
+
+/// Permits for computations that keep a processor busy: visitors choose γ, and
+/// the rest of the site needs processors too.
+#[derive(Debug)]
+pub struct Processors(Semaphore);
+
+impl Default for Processors {
+    fn default() -> Self {
+        let all = std::thread::available_parallelism().map_or(1, usize::from);
+        Self(Semaphore::new(all.div_ceil(2)))
+    }
+}
+
+impl Processors {
+    /// Computes on a thread that may block, as soon as there is a permit.
+    pub async fn compute<T: Send + 'static>(
+        &self,
+        compute: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        let _permit = self.0.acquire().await.map_err(anyhow::Error::new)?;
+        Ok(blocking(move || Ok(compute())).await?)
+    }
 }
 
 /// The counted results of a run with the facts about its tasks.
@@ -128,7 +154,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     /// The first future is not polled after its start; the second waits for the
     /// computation that the first started.
@@ -157,5 +183,25 @@ mod tests {
         // Cached: this future is never polled.
         let never = std::future::pending();
         assert!(leaderboards.of(("s".into(), 1), never).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn half_of_the_processors_compute() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+
+        let processors = Arc::new(Processors::default());
+        let most = processors.0.available_permits();
+        let (now, peak) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let computations = (0..4 * most).map(|_| {
+            let (now, peak) = (now.clone(), peak.clone());
+            processors.compute(move || {
+                peak.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                let until = Instant::now() + Duration::from_millis(5);
+                while Instant::now() < until {}
+                now.fetch_sub(1, Ordering::SeqCst);
+            })
+        });
+        futures::future::join_all(computations).await;
+        assert!(peak.load(Ordering::SeqCst) <= most);
     }
 }

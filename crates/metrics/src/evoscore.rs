@@ -43,9 +43,10 @@ impl Gamma {
 impl FromStr for Gamma {
     type Err = BadGamma;
 
+    /// Rounded to hundredths: everybody may ask for any, and each is computed.
     fn from_str(text: &str) -> Result<Self, BadGamma> {
         match text.parse::<f64>() {
-            Ok(gamma) => Self::new(gamma),
+            Ok(gamma) => Self::new(gamma).map(|gamma| Self((gamma.0 * 100.0).round() / 100.0)),
             Err(_) => Err(BadGamma(format!("`{text}`"))),
         }
     }
@@ -157,7 +158,13 @@ mod tests {
 
     #[test]
     fn gamma_from_text() {
-        for (text, expect) in [("0.1", 0.1), ("1", 1.0), ("2.5", 2.5), ("10", 10.0)] {
+        for (text, expect) in [
+            ("0.1", 0.1),
+            ("1", 1.0),
+            ("2.5", 2.5),
+            ("10", 10.0),
+            ("1.0749", 1.07),
+        ] {
             assert_eq!(text.parse::<Gamma>(), Ok(gamma(expect)), "{text}");
         }
         let check = |text: &str, problem: &str| {
@@ -167,6 +174,7 @@ mod tests {
         };
         check("11", "11");
         check("0.05", "0.05");
+        check("10.001", "10.001");
         check("NaN", "NaN");
         check("inf", "inf");
         check("one", "`one`");

@@ -82,7 +82,10 @@ impl Engine {
                 true => engine.unseen(board).await?.data.clone(),
                 false => engine.leaderboard_data(board).await?,
             };
-            Ok(blocking(move || Ok(Ranking::new(data, gamma, convention))).await?)
+            let processors = &engine.leaderboards.processors;
+            processors
+                .compute(move || Ranking::new(data, gamma, convention))
+                .await
         });
         self.leaderboards.rankings.of(key, computation).await
     }
@@ -103,7 +106,10 @@ impl Engine {
     /// The rows of a ranking at these indices, with their intervals.
     pub async fn rows(&self, ranking: &Arc<Ranking>, places: Vec<usize>) -> Result<Vec<Row>> {
         let ranking = ranking.clone();
-        Ok(blocking(move || Ok(ranking.with_intervals(places))).await?)
+        let processors = &self.leaderboards.processors;
+        processors
+            .compute(move || ranking.with_intervals(places))
+            .await
     }
 
     /// The best runs of a ranking, at most this many, for pictures of them.
