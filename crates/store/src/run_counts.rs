@@ -147,7 +147,7 @@ impl Store {
     /// and those of which some run has results.
     pub async fn scorable_tasks(&self, split: &str) -> Result<u32> {
         query(
-            "SELECT count(*) FROM split_tasks s JOIN tasks t ON t.id = s.task_id
+            "SELECT count(*) FROM split_tasks s JOIN task_revisions t ON t.id = s.task_id AND t.revision = s.revision
              WHERE s.split = $1 AND (t.state = 'ready'
                  OR EXISTS (SELECT 1 FROM evolutions e JOIN runs r ON r.id = e.run_id
                             WHERE e.task_id = t.id AND r.split = s.split AND e.ending IS NOT NULL))",

@@ -307,7 +307,7 @@ INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, lease_unt
                         started_at, finished_at, at_iteration, at_role, at_attempt, suite)
 SELECT 'e-' || r.id || t.id, r.id, t.id, 1, 'finished', 'solved', 0, 1.0, 1763600300000, 1763600300000, 1763600400000, 2,
        'architect', 1, t.suite
-FROM runs r JOIN tasks t ON t.state = 'ready' WHERE r.id LIKE '%-9000-%';
+FROM runs r JOIN task_revisions t ON t.state = 'ready' WHERE r.id LIKE '%-9000-%';
 INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes, findings, code,
                         test_seconds, finished_at)
 SELECT e.id, 1, 'scored', s.target_passed, s.target_passed, 0, s.target_passed - s.base_passed,

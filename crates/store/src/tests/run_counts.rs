@@ -3,6 +3,7 @@
 use super::imports::imported;
 use super::*;
 use crate::StoredCounts;
+use swe_ci_views::view::TaskState;
 
 const FORMAT: u32 = 1;
 
@@ -34,6 +35,25 @@ async fn counts_of_another_format_are_not_found() {
         let runs = store.leaderboard_runs("s").await.unwrap();
         assert_eq!(runs.len(), 1);
         assert_eq!(runs[0].run_id, id);
+    })
+    .await;
+}
+
+/// Those that can be run, and those that have results from elsewhere.
+#[tokio::test]
+async fn scorable_tasks_are_ready_or_have_results() {
+    on_both(async |store| {
+        assert_eq!(store.scorable_tasks("s").await.unwrap(), 0);
+        store.put_import(&imported("d", &[12])).await.unwrap();
+        let with_results = store.scorable_tasks("s").await.unwrap();
+        assert_eq!(with_results, 2);
+        let mut broken = task("broken");
+        broken.state = TaskState::Unusable {
+            reason: "its image is gone".into(),
+        };
+        store.put_task("s", 8, &broken).await.unwrap();
+        store.put_task("s", 9, &task("ready")).await.unwrap();
+        assert_eq!(store.scorable_tasks("s").await.unwrap(), with_results + 1);
     })
     .await;
 }
