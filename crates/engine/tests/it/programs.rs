@@ -231,8 +231,9 @@ async fn demo_task(fixture: &Fixture) -> TaskSummary {
 
 /// The sources at the target's commit that changed, without tests.
 fn changes(fixture: &Fixture, task: &TaskSummary) -> Vec<Change> {
-    let checkout = fixture.folder.path().join("data/tasks").join(TASK);
-    let repository = Repository::open(&checkout.join("code")).unwrap();
+    let folder = fixture.folder.path().join("data/tasks").join(TASK);
+    let ends = format!("code-{}-{}", task.base_sha, task.target_sha);
+    let repository = Repository::open(&folder.join(ends)).unwrap();
     let tree = |sha: &str| repository.root(repository.commit(sha).unwrap()).unwrap();
     let text = |id| {
         let bytes = repository.blob(id, usize::MAX).unwrap().unwrap();
