@@ -69,8 +69,8 @@ pub fn typed(error: anyhow::Error) -> Error {
     error.downcast().unwrap_or_else(Error::Internal)
 }
 
-/// What was read; `None` if it is missing, damaged or too large, which no later
-/// try changes.
+/// Tells an outage from what no later try changes: returns what was read, or
+/// `None` if it is missing, damaged or too large.
 ///
 /// # Errors
 /// [`Error::Unavailable`] for an outage.

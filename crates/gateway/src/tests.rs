@@ -463,7 +463,7 @@ async fn configurations_bring_no_tools_of_the_provider() {
     assert_eq!(fixture.llm.seen().len(), 0);
 }
 
-/// What the provider got can be told from the recording.
+/// A recording tells what the provider got.
 #[tokio::test]
 async fn parameters_of_the_configuration_are_recorded() {
     let fixture = Fixture::new().await;

@@ -150,9 +150,9 @@ impl Store {
         }
     }
 
-    /// Whose turn it is. Asks each open run whether it has a queued evolution, so
-    /// that a long queue is not read. What a run needs never changes, so this is
-    /// the only place that asks for it.
+    /// Finds the run whose turn it is. The query asks each open run whether it has a
+    /// queued evolution, and so reads no long queue. A run's needs never change: no
+    /// other place asks for them.
     async fn next(&self, offered: &Labels) -> Result<Option<Next>> {
         let offered: Vec<String> = offered.texts().collect();
         composed(format!(

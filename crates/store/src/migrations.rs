@@ -55,20 +55,11 @@ const FILES: [(&str, &str, &str); 34] = files![
 ];
 
 /// The version of the present schema.
-pub(crate) const LATEST: i64 = version(FILES[FILES.len() - 1].0);
-
-/// The number that four digits stand for.
-const fn version(digits: &str) -> i64 {
-    match i64::from_str_radix(digits, 10) {
-        Ok(number) => number,
-        Err(_) => panic!("a version has digits alone"),
-    }
-}
+pub(crate) const LATEST: i64 = FILES.len() as i64;
 
 /// Brings a database from any earlier schema to the present one.
 pub(crate) fn migrator() -> Migrator {
-    let migrations = FILES.iter().map(|(digits, name, sql)| {
-        let version = version(digits);
+    let migrations = FILES.iter().zip(1..).map(|((_, name, sql), version)| {
         let description = Cow::Owned(name.replace('_', " "));
         let sql = sql.into_sql_str();
         Migration::new(version, description, MigrationType::Simple, sql, false)
@@ -118,8 +109,9 @@ mod tests {
         names.sort();
         let listed = FILES.map(|(version, name, _)| format!("{version}_{name}.sql"));
         assert_eq!(names, listed);
-        // Sorted by name is sorted by version. Versions may be left out.
-        let digits = FILES.map(|(digits, ..)| digits.len());
-        assert_eq!(digits, [4; FILES.len()]);
+        let versions = (1..).zip(FILES);
+        for (number, (version, ..)) in versions.take(FILES.len()) {
+            assert_eq!(version, format!("{number:04}"));
+        }
     }
 }

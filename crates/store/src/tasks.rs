@@ -46,6 +46,7 @@ const LISTED: &str = "JOIN split_tasks s ON s.task_id = t.id AND s.revision = t.
 
 /// The revision of its task that fits the evolution `e` best: one with its
 /// commits, then one that its split lists, then the newest.
+/// It joins what it orders by: SQLite does not find `e` in the order itself.
 pub(super) const REVISION_OF_EVOLUTION: &str = "
     (SELECT n.revision FROM task_revisions n
      LEFT JOIN split_tasks m ON m.task_id = n.id AND m.revision = n.revision

@@ -269,9 +269,6 @@ impl Browser {
         entries
             .iter()
             .filter_map(|e| e["message"].as_str().map(str::to_owned))
-            // Containers of other tests come and go on the machine's network; the
-            // page asks again.
-            .filter(|message| !message.contains("ERR_NETWORK_CHANGED"))
             .collect()
     }
 

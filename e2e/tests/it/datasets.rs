@@ -135,7 +135,10 @@ async fn a_plan_leads_to_a_split() {
         .await;
     browser.hydrated().await;
     wrong.extend(looked_at(&browser, "task-prepared").await);
-    wrong.extend(browser.complaints().await);
+    // Chromium drops requests when an interface of the machine comes or goes, as
+    // those of the containers that install packages do. The page asked again.
+    let complaints = browser.complaints().await.into_iter();
+    wrong.extend(complaints.filter(|text| !text.contains("net::ERR_NETWORK_CHANGED")));
     browser.close().await;
     assert_eq!(wrong, Vec::<String>::new());
 }

@@ -49,7 +49,7 @@ async fn a_run_is_held_until_an_administrator_decides() {
     let (words, ranked) = standing(&browser, &product).await;
     assert_eq!(
         words,
-        "Cobalt: held for review (1 open finding) (EvoScore 0.194 so far)"
+        "Cobalt: held for review (1 open finding) (EvoScore 0.194)"
     );
     assert!(!ranked);
     // A visitor cannot decide.

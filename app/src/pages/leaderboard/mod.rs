@@ -79,17 +79,15 @@ fn Board(data: Leaderboard) -> impl IntoView {
     let any_runs = data.runs > 0;
     let none = match (any_runs, splits.is_empty()) {
         (true, _) => None,
+        (false, false) if !data.unranked.is_empty() => {
+            Some(view! { <p class="note">"No run is ranked yet."</p> }.into_any())
+        }
         (false, true) => {
             let will = "This page will rank runs by how well their agents maintain code.";
             Some(view! { <NoTasks will/> }.into_any())
         }
         (false, false) => {
-            let will = match data.unranked.is_empty() {
-                true => "Runs appear here as soon as their first task is scored.",
-                false => {
-                    "No run is ranked yet: the runs below have scores of a part of the tasks, or have no rank for another reason."
-                }
-            };
+            let will = "Runs appear here as soon as their first task is scored.";
             Some(view! { <NoRuns split=split.clone() will/> }.into_any())
         }
     };

@@ -115,7 +115,7 @@ pub(super) fn Unranked(runs: Vec<(UnrankedRun, Option<f64>)>) -> impl IntoView {
     let item = |(run, score): (UnrankedRun, Option<f64>)| {
         let href = format!("{}#{FINDINGS}", run_href(&run.run_id));
         let why = visible(&run.unranked.to_string()).into_owned();
-        let score = score.map(|score| format!(" (EvoScore {} so far)", format::score(score)));
+        let score = score.map(|score| format!(" (EvoScore {})", format::score(score)));
         view! { <li><a href=href>{run.model}</a>": "{why}{score}</li> }
     };
     (!runs.is_empty()).then(|| {

@@ -210,7 +210,7 @@ impl NotificationDispatcher {
     /// Created for each attempt, so that only the mail holds it.
     async fn new_code(&self, due: &Due) -> Result<String, Failure> {
         let failed = |error: String| {
-            tracing::warn!("a code cannot be created: {error:#}");
+            tracing::warn!("a code cannot be created: {error}");
             Failure::for_now("no code can be created")
         };
         let code = random_code().map_err(|error| failed(error.to_string()))?;

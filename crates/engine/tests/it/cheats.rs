@@ -340,9 +340,8 @@ def test_fast():
     pass
 "#;
 
-/// What is unusual about a suite is carried, not punished: texts and names that
-/// are no Unicode, names of any length, and a test that closes descriptors by
-/// the range.
+/// The grading accepts texts and names that are no Unicode, names of any length,
+/// and a test that closes descriptors by the range.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unusual_suite_is_graded_like_any_other() {
     let arena = Arena::new().await;

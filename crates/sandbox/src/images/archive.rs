@@ -357,7 +357,7 @@ mod tests {
         let named = CLEAN.replace("[],", r#"["swe-ci/task:1"],"#);
         let found = entries(&at(1));
         assert_eq!(found[1], (MANIFEST.to_owned(), named));
-        // Whoever loads it gets rid of the name again.
+        // The loader removes the name again.
         assert_eq!(copied(&at(1)).unwrap()[1].1, CLEAN);
     }
 
@@ -378,7 +378,7 @@ mod tests {
             "org.opencontainers.image.ref.name": "1",
         });
         assert_eq!(index["manifests"][0]["annotations"], expect);
-        // Whoever loads it gets rid of the name again.
+        // The loader removes the name again.
         let without = format!(r#"{{"schemaVersion":2,"manifests":[{ONE}]}}"#);
         assert_eq!(copied(&copy).unwrap()[0].1, without);
         for images in [String::new(), format!("{ONE},{ONE}")] {

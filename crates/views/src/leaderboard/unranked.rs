@@ -37,14 +37,14 @@ impl LeaderboardData {
             published,
             ..Self::default()
         };
-        let entries = entries.into_iter().map(|entry| data.measured(entry));
+        let entries = entries.into_iter().map(|entry| data.as_counted(entry));
         (data.unranked, data.entries) = entries.partition(|entry| entry.unranked.is_some());
         data
     }
 
     /// A run as this board counts it: over the board's iterations, and without a
     /// rank if it has done less than the others.
-    fn measured(&self, mut entry: Entry) -> Entry {
+    fn as_counted(&self, mut entry: Entry) -> Entry {
         let incomparable = self.incomparable(&entry);
         entry.unranked = entry.unranked.or(incomparable);
         entry.tasks_total = self.tasks;
@@ -89,7 +89,7 @@ impl LeaderboardData {
     /// Takes in a run that has no place on the board, such as one that is private
     /// or has no scores yet: for comparing it.
     pub fn add_beside(&mut self, entry: Entry) {
-        let entry = self.measured(entry);
+        let entry = self.as_counted(entry);
         self.unranked.push(entry);
     }
 

@@ -357,8 +357,8 @@ impl Engine {
     }
 }
 
-/// What a pass that began at this moment has taken: its budget holds over all
-/// processes that carried it out. A judgement took one request at least.
+/// Sums up what a pass that began at this moment has spent. Its budget holds over
+/// all processes that carried it out. A judgement took one request at least.
 fn spent_since(known: &[Judgement], began: i64) -> (Usage, Traffic) {
     let began = rfc3339(began);
     let (mut usage, mut traffic) = (Usage::default(), Traffic::default());
