@@ -11,7 +11,7 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::Result;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_gateway::trajectory::Conversations;
-use swe_ci_store::artifacts::Artifacts;
+use swe_ci_store::artifacts::{Artifacts, is_missing, is_outage};
 use swe_ci_store::{IterationRow, Store};
 use swe_ci_views::trajectories::{
     EvolutionDigest, IterationChanges, MessageTexts, StepDigest, message_texts,
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Engine;
 use crate::diffs::FileHistory;
-use crate::heavy_reads::readable;
+use crate::heavy_reads::{readable, typed};
 
 /// Of the stored digests. Raise it when they or how they are made changes.
 const FORMAT: u32 = 2;
@@ -103,29 +103,30 @@ impl Engine {
     /// Completes the digests of evolutions and stores them, each as soon as it
     /// is complete.
     pub(crate) async fn read_digests(self, incomplete: Vec<(String, EvolutionDigest)>) {
-        let last = incomplete.len().saturating_sub(1);
-        for (n, (id, digest)) in incomplete.into_iter().enumerate() {
-            if let Err(error) = self.read_digest(&id, digest, n == last).await {
+        for (id, digest) in incomplete {
+            if let Err(error) = self.read_digest(&id, digest).await {
                 tracing::warn!(evolution = id, "its recordings were not read: {error:#}");
                 return;
             }
         }
     }
 
-    async fn read_digest(
-        &self,
-        id: &str,
-        mut digest: EvolutionDigest,
-        is_last: bool,
-    ) -> Result<()> {
+    /// What is not there is left out, and read once it is back.
+    async fn read_digest(&self, id: &str, mut digest: EvolutionDigest) -> Result<()> {
         for step in self.store.steps(id).await? {
             let Some(recording) = step.trajectory else {
                 continue;
             };
             if let Entry::Vacant(entry) = digest.steps.entry(recording) {
                 let _permit = self.heavy_reads.permit().await?;
-                let read = self.read_recording(entry.key()).await;
-                entry.insert(readable(read)?);
+                match self.read_recording(entry.key()).await {
+                    Err(error) if is_missing(error.as_ref()) => {
+                        tracing::warn!(evolution = id, "a recording is not there: {error:#}");
+                    }
+                    read => {
+                        entry.insert(readable(read)?);
+                    }
+                }
             }
         }
         let iterations = self.store.iterations(id).await?;
@@ -134,8 +135,7 @@ impl Engine {
             digest.changes = self.read_changes(id, &iterations).await?;
         }
         let json = serde_json::to_string(&digest).map_err(anyhow::Error::new)?;
-        let put = self.store.put_evolution_digest(id, FORMAT, &json, is_last);
-        put.await
+        self.store.put_evolution_digest(id, FORMAT, &json).await
     }
 
     /// The texts of a recorded step, read now unless they were before; `None` if
@@ -166,21 +166,34 @@ impl Engine {
         Ok(digest)
     }
 
-    /// The changes of each iteration with code; empty where it, or the code it
-    /// was built upon, cannot be read.
+    /// The changes of each iteration with code, as far as it is there; empty where
+    /// it, or the code it was built upon, is damaged.
     async fn read_changes(
         &self,
         id: &str,
         iterations: &[IterationRow],
     ) -> Result<BTreeMap<u32, IterationChanges>> {
         let evolution = self.store.evolution(id).await?;
-        let mut before = readable(self.base_code(&evolution).await)?.map(Arc::new);
-        let mut history = FileHistory::default();
         let mut changes = BTreeMap::new();
+        let base = match self.base_code(&evolution).await {
+            Err(error) if !is_outage(error.as_ref()) => {
+                tracing::warn!(evolution = id, "its base cannot be read: {error:#}");
+                return Ok(changes);
+            }
+            base => base.map_err(typed)?,
+        };
+        let mut before = Some(Arc::new(base));
+        let mut history = FileHistory::default();
         for row in iterations.iter().filter(|row| !row.code.is_empty()) {
             let _permit = self.heavy_reads.permit().await?;
             let is_kept = matches!(row.verdict, Verdict::Scored { .. });
             let after = self.artifacts.get_code_within(&row.code, MAX_CODE).await;
+            if let Err(error) = &after
+                && is_missing(error.as_ref())
+            {
+                tracing::warn!(evolution = id, "code is not there: {error:#}");
+                break;
+            }
             let after: Option<Arc<CodeTree>> = readable(after)?.map(Arc::new);
             let mut files = Vec::new();
             if let Some((old, new)) = before.clone().zip(after.clone()) {

@@ -4,7 +4,6 @@
 use swe_ci_base::error::Result;
 use swe_ci_core::step::StepOutcome;
 
-use super::changes::count_up;
 use super::rows::columns::{Columns, from_row};
 use super::rows::evolutions::read_step;
 use super::sql::{composed, query};
@@ -33,28 +32,21 @@ impl Store {
         .await
     }
 
-    /// Stores the digest of an evolution, replacing an earlier one. Cached pages
-    /// show it once the last of a reading is there: a reading stores hundreds.
+    /// Stores the digest of an evolution, replacing an earlier one. The data stays
+    /// as it was: a visitor's request makes digests, and must empty no cache.
     pub async fn put_evolution_digest(
         &self,
         evolution_id: &str,
         format: u32,
         digest: &str,
-        is_last: bool,
     ) -> Result<()> {
-        let mut tx = self.pool.begin().await?;
         query(
             "INSERT INTO evolution_digests (evolution_id, format, digest) VALUES ($1, $2, $3)
              ON CONFLICT (evolution_id) DO UPDATE SET format = excluded.format, digest = excluded.digest",
         )
         .with((evolution_id, format, digest))
-        .run(&mut *tx)
-        .await?;
-        if is_last {
-            count_up(&mut tx).await?;
-        }
-        tx.commit().await?;
-        Ok(())
+        .run(&self.pool)
+        .await
     }
 
     /// The attempts of a run that ended with one of these outcomes, by evolution.

@@ -54,7 +54,7 @@ pub(super) fn Pairs(
         <section aria-labelledby="pairs-title">
             <h2 id="pairs-title">{if several { "Pair by pair" } else { "Which is ahead" }}</h2>
             <p class="quiet">
-                "Differences of EvoScore, task by task, on the tasks two runs share, each with its "<Term word=Word::Interval/>". "
+                "Differences of EvoScore, task by task, on the tasks all runs share, each with its "<Term word=Word::Interval/>". "
                 <a href="/about#certainty">"How sure is that?"</a>
             </p>
             {several.then(|| view! { <div class="controls controls-plain"><Choices label="Show" choices/></div> })}

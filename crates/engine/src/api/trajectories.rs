@@ -224,8 +224,11 @@ impl Engine {
         if !incomplete.is_empty() {
             let read = self.clone().read_digests(incomplete);
             let done = self.digest_readers.done(run_id, read);
-            let _ = tokio::time::timeout(PATIENCE, done).await;
+            let done = tokio::time::timeout(PATIENCE, done).await.is_ok();
             digests = stored_digests(&self.store, run_id).await?;
+            if done {
+                note_unread(&mut digests, &steps);
+            }
         }
         let max_iterations = run.config.plan.max_iterations;
         let evolutions = rows.into_iter().map(|row| {
@@ -242,6 +245,20 @@ impl Engine {
             run,
             steps,
         })
+    }
+}
+
+/// Notes the recordings that a complete reading could not read: they are not there
+/// now, and the next reader asks for them again.
+fn note_unread(
+    digests: &mut HashMap<String, EvolutionDigest>,
+    steps: &HashMap<String, Vec<StepRow>>,
+) {
+    for (evolution, steps) in steps {
+        let digest = digests.entry(evolution.clone()).or_default();
+        for recording in steps.iter().filter_map(|step| step.trajectory.as_ref()) {
+            digest.steps.entry(recording.clone()).or_insert(None);
+        }
     }
 }
 

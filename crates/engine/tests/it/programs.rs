@@ -169,7 +169,10 @@ async fn evolves_in(fixture: Fixture, harness: HarnessConfig, protocol: Protocol
     assert_eq!(evolution.ending, Some(Ending::Solved), "{steps:#?}");
     let gained: Vec<u32> = evolution.iterations.iter().map(|i| i.gained).collect();
     match way {
-        Way::InTwoHalves => assert!(gained.len() == 2 && !gained.contains(&0), "{gained:?}"),
+        Way::InTwoHalves => assert!(
+            gained.len() == 2 && !gained.contains(&0),
+            "{gained:?}: {steps:#?}"
+        ),
         Way::AtOnce => assert_eq!(gained, [task.gap]),
     }
     let mut findings = evolution.iterations.iter().flat_map(|i| &i.findings);

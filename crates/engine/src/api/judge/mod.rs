@@ -297,6 +297,22 @@ impl Engine {
                 ),
             },
         )?;
+        let judgement = |answers, problem, usage, micro_usd| Judgement {
+            task_id: case.evolution.task_id.clone(),
+            sample: case.evolution.sample,
+            evolution_id: case.evolution.id.clone(),
+            iteration: case.row.iteration,
+            answers,
+            problem,
+            usage,
+            micro_usd,
+            at: rfc3339(now_ms()),
+        };
+        let (run_id, judge_id) = (&pass.run_id, &pass.judge.judge_id);
+        // A request that a restart cuts off is paid too, and counts.
+        let asked = Some("it was asked, and has not answered".to_owned());
+        let asked = judgement(Vec::new(), asked, Usage::default(), None);
+        self.store.put_judgement(run_id, judge_id, &asked).await?;
         let question = Question {
             criteria: &pass.plan.criteria,
             record: &record,
@@ -310,20 +326,8 @@ impl Engine {
             Ok(answers) => (answers, None),
             Err(problem) => (Vec::new(), Some(problem)),
         };
-        let Case { evolution, row, .. } = case;
-        let judgement = Judgement {
-            task_id: evolution.task_id,
-            sample: evolution.sample,
-            evolution_id: evolution.id,
-            iteration: row.iteration,
-            answers,
-            problem,
-            usage,
-            micro_usd,
-            at: rfc3339(now_ms()),
-        };
-        let judge_id = &pass.judge.judge_id;
-        let put = self.store.put_judgement(&pass.run_id, judge_id, &judgement);
+        let judgement = judgement(answers, problem, usage, micro_usd);
+        let put = self.store.put_judgement(run_id, judge_id, &judgement);
         put.await
     }
 
