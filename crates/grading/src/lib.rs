@@ -14,10 +14,12 @@
 //!
 //! `docs/security.md` says what remains possible.
 
+mod audit;
 mod canaries;
 mod channel;
 mod clues;
 mod constructs;
+mod contradictions;
 mod files;
 mod portable;
 mod pytest_settings;
@@ -52,7 +54,9 @@ use files::Files;
 use session::Session;
 use settings::{ASIDE_FOLDER, END_OF_OUTPUT, Settings};
 
+pub use audit::audit;
 pub use clues::owed_to_clues;
+pub use contradictions::{Contradictions, contradictions_of};
 pub use portable::{GradingPlan, Portable};
 
 /// The folder that always holds the oracle's tests, whatever the agent did to
@@ -117,6 +121,16 @@ pub struct Graded {
     pub findings: Vec<Finding>,
     /// Options of the settings that were left out.
     pub dropped_options: Vec<String>,
+    /// The tests in the order in which they were collected.
+    pub order: Vec<TestRun>,
+}
+
+/// A collected test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestRun {
+    pub id: String,
+    /// The type of the exception that its own code raised.
+    pub raised: Option<String>,
 }
 
 impl Graded {
@@ -350,6 +364,7 @@ fn graded(
     let equal_to_anything = std::mem::take(&mut session.equal_to_anything);
     let reached = std::mem::take(&mut session.reached);
     let dropped_options = std::mem::take(&mut session.dropped_options);
+    let order = session.order();
     let verdict = session.conclude(exit, grading.known_tests.as_deref());
     let equality = equal_to_anything.into_iter().map(|class| {
         let known = constructs::is_known_class(&class, code, base, oracle);
@@ -376,6 +391,7 @@ fn graded(
         seconds,
         findings,
         dropped_options,
+        order,
     }
 }
 

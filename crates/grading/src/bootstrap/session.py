@@ -184,7 +184,9 @@ class _Session:
         # keep what they raised.
         raised = outcome.excinfo
         kept = getattr(item, "_excinfo", None)
-        kind = raised[0].__name__ if raised else "unittest" if kept else None
+        kind = raised[0].__name__ if raised else None
+        if kept and not kind:
+            kind = getattr(kept[-1], "typename", "unittest")
         self.tell("raised", id=item.nodeid, type=kind)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)

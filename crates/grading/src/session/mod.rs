@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use swe_ci_core::finding::{Finding, FindingKind};
 use swe_ci_core::report::{PytestExit, Report};
 
+use crate::TestRun;
 use crate::canaries::{Canaries, Known};
 use crate::channel::{Foreign, Frame, Stage};
 
@@ -22,7 +23,8 @@ const MAX_FINDINGS: usize = 20;
 /// Everything told so far.
 pub(crate) struct Session {
     canaries: Canaries,
-    collected: BTreeSet<String>,
+    /// With the place of each.
+    collected: BTreeMap<String, usize>,
     /// Those that are no functions: plugins that look at files make one for each
     /// file, also for those with canaries.
     checks: BTreeSet<String>,
@@ -81,7 +83,7 @@ impl Session {
     pub fn new(canaries: Canaries) -> Self {
         Self {
             canaries,
-            collected: BTreeSet::new(),
+            collected: BTreeMap::new(),
             checks: BTreeSet::new(),
             begun: BTreeSet::new(),
             current: None,
@@ -157,14 +159,17 @@ impl Session {
     }
 
     fn collected(&mut self, ids: Vec<String>) {
-        self.collected.extend(ids);
+        for id in ids {
+            let place = self.collected.len();
+            self.collected.entry(id).or_insert(place);
+        }
         if self.collected.len() > MAX_TESTS {
             self.overflow = Some(format!("the code has more than {MAX_TESTS} tests"));
         }
     }
 
     fn begin(&mut self, id: String) {
-        if !self.collected.contains(&id) {
+        if !self.collected.contains_key(&id) {
             let text = format!("{id} ran, but was not collected");
             self.tampered(FindingKind::Report, text);
         } else if !self.begun.insert(id.clone()) {
@@ -219,6 +224,17 @@ impl Session {
             _ => format!("{what} was replaced, noticed at {test}"),
         };
         self.tampered(FindingKind::Report, text);
+    }
+
+    /// The collected tests in their order.
+    pub fn order(&self) -> Vec<TestRun> {
+        let mut order: Vec<_> = self.collected.iter().collect();
+        order.sort_by_key(|(_, place)| **place);
+        let run = |(id, _): (&String, _)| TestRun {
+            id: id.clone(),
+            raised: self.tests.get(id).and_then(|test| test.raised.clone()),
+        };
+        order.into_iter().map(run).collect()
     }
 
     /// The verdict, given the exit code of the process or why it has none. A canary that came out wrong

@@ -1,0 +1,157 @@
+//! The audit: runs contradictions on recorded code. Code that passes a test and
+//! its contradiction, twice in fresh containers, is not tested by its tests.
+
+use sha2::{Digest, Sha256};
+use swe_ci_core::audit::{Accusation, Audit};
+use swe_ci_sandbox::{ContainerSpec, Sandbox, SandboxError};
+
+use crate::Grading;
+use crate::contradictions::{
+    Choice, Contradiction, Contradictions, Results, Source, TestKey, session,
+};
+
+/// Audits code that passes these tests, by their node ids.
+///
+/// # Errors
+/// As of [`crate::grade`].
+pub async fn audit(
+    sandbox: &dyn Sandbox,
+    spec: &ContainerSpec,
+    grading: &Grading,
+    contradictions: &Contradictions,
+    passed: &[&str],
+) -> Result<Audit, SandboxError> {
+    let draw = Draw::new(crate::randomness()?.1, contradictions, passed);
+    let run =
+        async |choice: &Choice<'_>| session(sandbox, spec, grading, contradictions, choice).await;
+    let mut accusations = Vec::new();
+    for choice in draw.sessions() {
+        let graded = run(&choice).await?;
+        let Some(results) = Results::of(&graded) else {
+            continue;
+        };
+        let suspicious: Choice<'_> = draw
+            .passing(&choice, &results)
+            .map(|(suspect, number)| (suspect.source.key, number))
+            .collect();
+        if suspicious.is_empty() {
+            continue;
+        }
+        // Once more where nothing else is contradicted, and as written.
+        let (graded, as_written) = (run(&suspicious).await?, run(&Choice::new()).await?);
+        let (again, as_written) = (Results::of(&graded), Results::of(&as_written));
+        let Some((again, as_written)) = again.zip(as_written) else {
+            continue;
+        };
+        let both = draw.passing(&suspicious, &again);
+        let both = both.filter(|(suspect, _)| as_written.passes(suspect.id, None));
+        accusations.extend(both.map(|(suspect, number)| accusation(suspect, number)));
+    }
+    Ok(Audit {
+        tests: u32::try_from(draw.suspects.len()).unwrap_or(u32::MAX),
+        seed: draw.seed,
+        accusations,
+    })
+}
+
+fn accusation(suspect: &Suspect<'_>, number: usize) -> Accusation {
+    let forms = suspect.source.forms;
+    let contradiction = &forms.contradictions[number];
+    Accusation {
+        test: suspect.id.to_owned(),
+        kind: contradiction.kind,
+        as_written: forms.as_written.clone(),
+        contradiction: contradiction.text.clone(),
+    }
+}
+
+/// A passing test with contradictions.
+struct Suspect<'a> {
+    id: &'a str,
+    source: Source<'a>,
+    place: Option<usize>,
+    holding: Vec<(usize, &'a Contradiction)>,
+}
+
+/// Which contradictions are tried, drawn from a secret seed: nothing in reach of
+/// the code tells contradicted tests from others.
+struct Draw<'a> {
+    seed: String,
+    suspects: Vec<Suspect<'a>>,
+}
+
+impl<'a> Draw<'a> {
+    fn new(seed: u128, contradictions: &'a Contradictions, passed: &[&'a str]) -> Self {
+        let (sources, places) = (contradictions.sources(), contradictions.places());
+        let suspects = passed.iter().filter_map(|id| {
+            let holding: Vec<_> = contradictions.holding(id, &sources).collect();
+            let source = sources.of(id).filter(|_| !holding.is_empty())?;
+            let place = places.get(id).copied();
+            Some(Suspect {
+                id,
+                source,
+                place,
+                holding,
+            })
+        });
+        Self {
+            seed: format!("{seed:032x}"),
+            suspects: suspects.collect(),
+        }
+    }
+
+    /// Three sessions, each with a part of the tests as written. The first has
+    /// natural contradictions alone: code that looks for signs of a contradiction
+    /// finds none. Every test has a strong one in the first or the second, and
+    /// often another one in the third.
+    fn sessions(&self) -> Vec<Choice<'a>> {
+        let mut sessions = [Choice::new(), Choice::new(), Choice::new()];
+        for suspect in &self.suspects {
+            let key = suspect.source.key;
+            if sessions.iter().any(|choice| choice.contains_key(&key)) {
+                continue; // drawn for another row of its parameters
+            }
+            let mut left: Vec<_> = suspect.holding.iter().collect();
+            left.sort_by_cached_key(|(number, _)| self.lot(key, &number.to_string()));
+            let mut take = |wanted: &dyn Fn(&Contradiction) -> bool| {
+                let at = left.iter().position(|(_, form)| wanted(form))?;
+                Some(left.remove(at).0)
+            };
+            let first = take(&|form| form.natural && self.drawn(key, "natural", 0.5));
+            let second = match first.is_none() || self.drawn(key, "both", 0.6) {
+                true => take(&|form| form.kind.is_strong()),
+                false => None,
+            };
+            let is_left = first.or(second).is_none() || self.drawn(key, "third", 0.6);
+            let third = if is_left { take(&|_| true) } else { None };
+            for (choice, number) in sessions.iter_mut().zip([first, second, third]) {
+                choice.extend(number.map(|number| (key, number)));
+            }
+        }
+        let sessions = sessions.into_iter();
+        sessions.filter(|choice| !choice.is_empty()).collect()
+    }
+
+    fn drawn(&self, key: TestKey<'_>, what: &str, share: f64) -> bool {
+        f64::from(self.lot(key, what)) < share * f64::from(u32::MAX)
+    }
+
+    fn lot(&self, (path, test): TestKey<'_>, what: &str) -> u32 {
+        let digest = Sha256::digest(format!("{} {what} {path}::{test}", self.seed));
+        u32::from_le_bytes([digest[0], digest[1], digest[2], digest[3]])
+    }
+
+    /// The tests that pass with the contradictions of a session.
+    fn passing<'d>(
+        &'d self,
+        choice: &'d Choice<'_>,
+        results: &'d Results<'_>,
+    ) -> impl Iterator<Item = (&'d Suspect<'a>, usize)> {
+        self.suspects.iter().filter_map(|suspect| {
+            let number = *choice.get(&suspect.source.key)?;
+            let holds = suspect.holding.iter().any(|(n, _)| *n == number);
+            let passes = holds && results.passes(suspect.id, suspect.place);
+            passes.then_some((suspect, number))
+        })
+    }
+}

@@ -1,0 +1,216 @@
+//! Makes the contradictions of a suite, and keeps those that hold on the
+//! oracle's code.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use serde::Deserialize;
+use swe_ci_base::clock::ExcludedTime;
+use swe_ci_base::code::CodeTree;
+use swe_ci_core::audit::ContradictionKind;
+use swe_ci_core::report::Outcome;
+use swe_ci_sandbox::{ContainerSpec, Exec, Exit, Output, Sandbox, SandboxError};
+
+use super::{Choice, Contradictions, Holding, Piece, Results, Source, places};
+use crate::{Graded, Grading, TESTS, grade, is_test};
+
+const PROGRAM: [&str; 3] = [
+    include_str!("constants.py"),
+    include_str!("expectations.py"),
+    include_str!("files.py"),
+];
+const READ_PROGRAM: &str = "import sys; exec(compile(sys.stdin.buffer.read(\
+    int(sys.stdin.buffer.readline())), '<swe-ci>', 'exec'), {'__name__': 'swe_ci'})";
+/// A suite of 50,000 tests takes about a minute.
+const TIME_LIMIT: Duration = Duration::from_mins(10);
+/// The most bytes of all forms of a suite.
+const MAX_BYTES: usize = 256 << 20;
+/// The most contradictions of one test; files.py has the same number.
+const MOST: usize = 4;
+
+/// The contradictions of the tests that the oracle's code passes. `grading` is
+/// of that code.
+///
+/// # Errors
+/// As of [`crate::grade`]. Inside is why the suite has none.
+pub async fn contradictions_of(
+    sandbox: &dyn Sandbox,
+    spec: &ContainerSpec,
+    grading: &Grading,
+) -> Result<Result<Contradictions, String>, SandboxError> {
+    let made = match made(sandbox, spec, grading).await? {
+        Ok(made) => made,
+        Err(why) => return Ok(Err(why)),
+    };
+    let mut all = Contradictions {
+        files: made.files,
+        ..Contradictions::default()
+    };
+    let sources = all.sources();
+    let as_written = session(sandbox, spec, grading, &all, &Choice::new()).await?;
+    let Some(results) = Results::of(&as_written) else {
+        let why = as_written.result.err().unwrap_or_default();
+        return Ok(Err(format!("the unparsed tests did not run: {why}")));
+    };
+    let mut checks = Vec::new();
+    for number in 0..MOST {
+        let choice = sources.all_of(number);
+        checks.push(session(sandbox, spec, grading, &all, &choice).await?);
+    }
+    let checks: Vec<_> = checks.iter().map(Results::of).collect();
+    let order: Vec<String> = as_written.order.iter().map(|run| run.id.clone()).collect();
+    let mut holding = BTreeMap::new();
+    for ((_, place), id) in places(order.iter().map(String::as_str)) {
+        if results.passes(id, None) {
+            let found = match sources.of(id) {
+                Some(source) => holding_of(source, id, place, &checks),
+                None => Holding::None(no_source(id, &made.skipped)),
+            };
+            holding.insert(id.to_owned(), found);
+        }
+    }
+    drop(sources);
+    (all.holding, all.order) = (holding, order);
+    Ok(Ok(all))
+}
+
+/// The contradictions of a test that the oracle fails as it should.
+fn holding_of(
+    source: Source<'_>,
+    id: &str,
+    place: usize,
+    checks: &[Option<Results<'_>>],
+) -> Holding {
+    let (mut numbers, mut reasons) = (Vec::new(), BTreeSet::new());
+    let tried = source.forms.contradictions.iter().zip(checks);
+    for (number, (contradiction, results)) in tried.enumerate() {
+        match failure(contradiction.kind, results.as_ref(), id, place) {
+            Ok(()) => numbers.push(number),
+            Err(why) => {
+                reasons.insert(format!("{}: {why}", contradiction.kind.name()));
+            }
+        }
+    }
+    match numbers.is_empty() {
+        false => Holding::Numbers(numbers),
+        true => Holding::None(Vec::from_iter(reasons).join(", ")),
+    }
+}
+
+fn no_source(id: &str, skipped: &BTreeMap<String, String>) -> String {
+    let file = id.split("::").next().unwrap_or(id);
+    let why = skipped.get(file).map(String::as_str);
+    why.unwrap_or("its source was not found").to_owned()
+}
+
+/// Whether the oracle's code fails a contradiction as it should; else what it
+/// does instead.
+fn failure(
+    kind: ContradictionKind,
+    results: Option<&Results<'_>>,
+    id: &str,
+    place: usize,
+) -> Result<(), String> {
+    let results = results.ok_or("the session came to no results")?;
+    let same = results.same(id, Some(place));
+    let (outcome, run) = same.ok_or("it was not collected")?;
+    let raised = run.raised.as_deref().unwrap_or("no exception");
+    let is_assertion = raised.ends_with("AssertionError") || raised == "Failed";
+    match outcome {
+        // The exception that was expected before now leaves the test.
+        Outcome::Failed if is_assertion || kind == ContradictionKind::Exception => Ok(()),
+        Outcome::Failed => Err(format!("fails by {raised}")),
+        other => Err(other.name().to_owned()),
+    }
+}
+
+/// Grades code with these contradictions, in a container of its own.
+pub(crate) async fn session(
+    sandbox: &dyn Sandbox,
+    spec: &ContainerSpec,
+    grading: &Grading,
+    contradictions: &Contradictions,
+    choice: &Choice<'_>,
+) -> Result<Graded, SandboxError> {
+    let container = sandbox.open(spec).await?;
+    let oracle = contradictions.laid_over(&grading.oracle, choice);
+    let code = CodeTree::clone(&grading.code).with_folder_of(TESTS, &oracle);
+    let grading = Grading {
+        code: Arc::new(code),
+        oracle: Arc::new(oracle),
+        known_tests: None,
+        ..grading.clone()
+    };
+    Box::pin(grade(container.as_ref(), &grading, &mut |_| {})).await
+}
+
+#[derive(Debug, Deserialize)]
+struct Made {
+    files: BTreeMap<String, Vec<Piece>>,
+    skipped: BTreeMap<String, String>,
+}
+
+/// What the program makes of the oracle's tests; inside is why it makes nothing.
+async fn made(
+    sandbox: &dyn Sandbox,
+    spec: &ContainerSpec,
+    grading: &Grading,
+) -> Result<Result<Made, String>, SandboxError> {
+    let container = sandbox.open(spec).await?;
+    let exec = Exec {
+        command: ["python", "-c", READ_PROGRAM].map(str::to_owned).into(),
+        env: vec!["PYTHONHASHSEED=0".into()],
+        reads_input: true,
+        wanted: None,
+        working_dir: "/".into(),
+        time_limit: TIME_LIMIT,
+        off: ExcludedTime::default(),
+    };
+    let mut command = container.start(&exec).await?;
+    let program = PROGRAM.concat();
+    let input = format!("{}\n{program}{}\n", program.len(), sources(&grading.oracle));
+    let _ = command.write(input.as_bytes()).await;
+    let (mut told, mut said) = (Vec::new(), Vec::new());
+    let mut on_output = |output| {
+        match output {
+            Output::Stdout(bytes) => told.extend_from_slice(&bytes),
+            Output::Stderr(bytes) => said.extend_from_slice(&bytes),
+        }
+        match told.len() + said.len() > MAX_BYTES {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    let exit = container.wait(command, &exec, &mut on_output).await?;
+    if exit != Exit::Code(0) {
+        let said = String::from_utf8_lossy(&said);
+        let last = said.trim().lines().next_back().unwrap_or("it said nothing");
+        return Ok(Err(format!("the tests could not be parsed: {last}")));
+    }
+    let made = serde_json::from_slice(&told).context("the program of contradictions misspoke");
+    Ok(Ok(made?))
+}
+
+/// The files of tests, and the modules beside them that they may import.
+fn sources(oracle: &CodeTree) -> serde_json::Value {
+    let (mut files, mut beside) = (BTreeMap::new(), BTreeMap::new());
+    for path in oracle.paths().filter(|path| is_test(path)) {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let Some(stem) = name.strip_suffix(".py") else {
+            continue;
+        };
+        let Some(Ok(text)) = oracle.file(path).map(str::from_utf8) else {
+            continue;
+        };
+        match stem.starts_with("test") || stem.ends_with("_test") {
+            true => files.insert(path, text),
+            false => beside.insert(stem, text),
+        };
+    }
+    // The same contradictions each time, so that a finding can be seen again;
+    // which of them a session has is drawn from secret randomness.
+    serde_json::json!({"files": files, "beside": beside, "seed": "contradictions"})
+}
