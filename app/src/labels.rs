@@ -321,6 +321,7 @@ pub(crate) fn finding_kind(kind: FindingKind) -> &'static str {
         FindingKind::Report => "Contradictory report",
         FindingKind::Equality => "One-sided equality",
         FindingKind::Clues => "Answers by order or name",
+        FindingKind::Contradiction => "Passes a contradiction",
         FindingKind::HostedTool => "Hosted tool",
         FindingKind::Other => "Noted",
     }

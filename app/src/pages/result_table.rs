@@ -50,6 +50,7 @@ pub(super) fn UnrankedTag(unranked: Option<Unranked>) -> impl IntoView {
             Unranked::Regraded { .. } => "graded again",
             Unranked::RunAgain { .. } => "run again",
             Unranked::Incomplete { .. } | Unranked::OutOfBudget { .. } => "incomplete",
+            Unranked::BeingAudited { .. } => "being audited",
             Unranked::FewerIterations { .. } => "fewer iterations",
             Unranked::OtherRevisions { .. } => "other revision",
             Unranked::HostedTools | Unranked::OtherMode | Unranked::Confirmed { .. } => "unranked",

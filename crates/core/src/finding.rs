@@ -39,6 +39,8 @@ crate::named! {
         /// Tests that pass only as the suite is written, and not in another
         /// order with other names and lines.
         Clues = "clues",
+        /// Tests that pass together with their contradictions.
+        Contradiction = "contradiction",
         /// A tool that the model's provider would have executed.
         HostedTool = "hosted_tool",
         /// Found by another platform, or by an earlier edition.
@@ -147,6 +149,11 @@ pub enum Unranked {
         /// That run.
         run_id: String,
     },
+    /// Evolutions of it have not been audited yet.
+    BeingAudited {
+        /// How many.
+        evolutions: u32,
+    },
     /// Evolutions were run again after their agents had given up: its results
     /// are chosen.
     RunAgain {
@@ -220,6 +227,12 @@ impl fmt::Display for Unranked {
                 f,
                 "its code was graded twice, and run {run_id} stands for the result"
             ),
+            Self::BeingAudited { evolutions: 1 } => {
+                f.write_str("being audited: 1 evolution is left")
+            }
+            Self::BeingAudited { evolutions } => {
+                write!(f, "being audited: {evolutions} evolutions are left")
+            }
             Self::RunAgain { evolutions: 1 } => {
                 f.write_str("1 evolution was run again after its agent had given up")
             }

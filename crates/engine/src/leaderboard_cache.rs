@@ -70,6 +70,7 @@ pub struct CountedRun {
     /// Tested iterations of all its evolutions.
     pub iterations: u32,
     pub out_of_budget: u32,
+    pub being_audited: u32,
     pub tasks_total: u32,
     pub tasks_blocked: u32,
     /// Shared by all leaderboards that show them.

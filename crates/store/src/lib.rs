@@ -12,6 +12,7 @@ mod changes;
 mod claims;
 mod costs;
 mod curations;
+mod evolution_audits;
 mod evolution_digests;
 mod evolutions;
 mod findings;
@@ -59,9 +60,11 @@ use sqlx::AnyPool;
 use sqlx::any::AnyPoolOptions;
 
 pub use accounts::{Attempt, Credentials, NewAccount};
+
 pub use background_work::BegunWork;
 pub use claims::{Claim, Lease};
 pub use curations::{CandidateRow, CuratedRepository, CurationRow, funnel_of};
+pub use evolution_audits::ContradictedSuite;
 pub use evolution_digests::StoredDigest;
 pub use evolutions::StepToRecord;
 pub use findings::FindingDecision;

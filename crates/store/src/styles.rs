@@ -26,8 +26,9 @@ pub struct CodeStyleRow {
 /// The result of measuring an evolution: its style, or why it has none.
 pub type Measured = std::result::Result<EvolutionStyle, String>;
 
-/// The evolutions that can be measured: scored, and with some code available.
-const MEASURABLE: &str = "e.ending IS NOT NULL
+/// The evolutions that can be measured and audited: scored, and with some code
+/// available.
+pub(super) const MEASURABLE: &str = "e.ending IS NOT NULL
     AND e.ending NOT IN ('budget_spent', 'blocked', 'cancelled')
     AND EXISTS (SELECT 1 FROM iterations i WHERE i.evolution_id = e.id AND i.code <> '')";
 

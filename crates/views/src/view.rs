@@ -2,6 +2,7 @@
 //! are RFC 3339 texts in UTC, durations are seconds.
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::audit::Coverage;
 use swe_ci_core::finding::{Finding, Unranked};
 use swe_ci_core::handover::NoStart;
 use swe_ci_core::labels::Labels;
@@ -117,6 +118,9 @@ pub struct TaskDetail {
     pub history: Vec<Commit>,
     /// T, with the outcome of each test on the base.
     pub tests: Vec<TaskTest>,
+    /// How many of its tests have a contradiction; absent before the first audit.
+    #[serde(default)]
+    pub contradictions: Option<Coverage>,
     /// Its preparation; empty for old imports, which did not record it.
     #[serde(default)]
     pub preparation: Preparation,

@@ -36,6 +36,7 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
     let mut config = global.engine(options.workers()).map_err(Failure::usage)?;
     config.private_endpoints = options.allow_private_endpoints;
     config.labels = options.labels.clone();
+    config.audit = options.audit();
     config.measure_style = options.measure_style();
     config.mailer = options.mailer().map_err(Failure::usage)?;
     let public_url = options.public_url();

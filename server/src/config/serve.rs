@@ -94,6 +94,11 @@ pub struct ServeOptions {
     )]
     pub allow_private_endpoints: bool,
 
+    /// Whether to audit evolutions as they end: tests that pass are run with
+    /// contradicting expectations. A run takes no rank before
+    #[arg(long, env = "SWE_CI_AUDIT", value_name = "YES|NO", value_enum, default_value_t = YesNo::Yes)]
+    audit: YesNo,
+
     /// Whether to measure the code style of evolutions as they end; needs
     /// `--workers`, and the style tools from the package index
     #[arg(long, env = "SWE_CI_CODE_STYLE", value_name = "YES|NO", value_enum, default_value_t = YesNo::Yes)]
@@ -124,6 +129,10 @@ impl ServeOptions {
     /// The number of evolutions to run at the same time.
     pub fn workers(&self) -> usize {
         self.workers.map_or_else(default_workers, usize::from)
+    }
+
+    pub fn audit(&self) -> bool {
+        self.audit == YesNo::Yes
     }
 
     /// Whether to measure code style.

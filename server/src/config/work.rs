@@ -57,6 +57,11 @@ pub struct WorkOptions {
     #[arg(long)]
     until_idle: bool,
 
+    /// Whether to audit evolutions as they end: tests that pass are run with
+    /// contradicting expectations. A run takes no rank before
+    #[arg(long, env = "SWE_CI_AUDIT", value_name = "YES|NO", value_enum, default_value_t = YesNo::Yes)]
+    audit: YesNo,
+
     /// Whether to measure the code style of evolutions as they end
     #[arg(long, env = "SWE_CI_CODE_STYLE", value_name = "YES|NO", value_enum, default_value_t = YesNo::Yes)]
     code_style: YesNo,
@@ -85,6 +90,7 @@ impl WorkOptions {
                 until_idle: self.until_idle,
             }),
             labels: self.labels.clone(),
+            audit: self.audit == YesNo::Yes,
             measure_style: self.code_style == YesNo::Yes,
             ..global.engine(slots.max(1))?
         })

@@ -9,6 +9,7 @@ pub mod curations;
 pub mod disk;
 pub mod downloads;
 pub mod eviction;
+mod evolution_audits;
 pub mod findings;
 pub mod handovers;
 pub mod harness_check;

@@ -242,6 +242,7 @@ impl Engine {
         Ok(TaskDetail {
             splits: self.store.splits_of_task(id).await?,
             other_revisions: self.store.other_revisions_of(id).await?,
+            contradictions: self.contradicted(&row).await?,
             image_digest: row.image.clone(),
             history: history.collect(),
             tests: tests.collect(),

@@ -239,7 +239,7 @@ impl Engine {
         self.outcomes_again(&again, tests).await
     }
 
-    async fn repetition(
+    pub(crate) async fn repetition(
         &self,
         task: &TaskRow,
         code: CodeTree,
@@ -296,10 +296,10 @@ impl Engine {
 
 /// Some code of a task, to be tested again in fresh containers.
 #[derive(Debug)]
-struct Repetition {
+pub(crate) struct Repetition {
     task: TaskId,
-    spec: ContainerSpec,
-    grading: Grading,
+    pub spec: ContainerSpec,
+    pub grading: Grading,
 }
 
 impl Repetition {

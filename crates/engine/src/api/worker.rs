@@ -119,6 +119,11 @@ impl Engine {
                         })
                     })),
                     Box::pin(async {
+                        if self.config.audit {
+                            self.audit_ended(&signals.drain).await;
+                        }
+                    }),
+                    Box::pin(async {
                         if self.config.measure_style {
                             self.measure_ended(&signals.drain).await;
                         }

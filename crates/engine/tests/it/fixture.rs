@@ -126,21 +126,26 @@ impl Fixture {
 
     /// Works until the run satisfies the condition.
     pub async fn until(&self, run_id: &str, done: impl Fn(&RunDetail) -> bool) -> RunDetail {
+        let run = async || {
+            let run = self.engine.run(run_id).await.unwrap();
+            done(&run).then_some(run)
+        };
+        self.work_until(run).await
+    }
+
+    /// Works until there is something.
+    pub async fn work_until<T>(&self, found: impl AsyncFn() -> Option<T>) -> T {
         let stop = CancellationToken::new();
         let worker = tokio::spawn({
             let (engine, stop) = (self.engine.clone(), stop.clone());
             async move { engine.work(stop).await }
         });
         let began = Instant::now();
-        let run = loop {
-            let run = self.engine.run(run_id).await.unwrap();
-            if done(&run) {
-                break run;
+        let found = loop {
+            if let Some(found) = found().await {
+                break found;
             }
-            assert!(
-                began.elapsed() < PATIENCE,
-                "the run does not reach the condition: {run:#?}"
-            );
+            assert!(began.elapsed() < PATIENCE, "it does not come to it");
             assert!(
                 !worker.is_finished(),
                 "the worker stopped: {:?}",
@@ -150,7 +155,7 @@ impl Fixture {
         };
         stop.cancel();
         worker.await.unwrap().unwrap();
-        run
+        found
     }
 }
 

@@ -1,6 +1,7 @@
 //! The whole engine on tiny tasks, in real containers.
 
 mod agents;
+mod audits;
 mod cheats;
 mod check;
 mod containers;

@@ -1,11 +1,9 @@
 //! Code style measured by the real Pylint and radon, in tasks' images.
 
-use std::time::Duration;
 
 use swe_ci_engine::testing::TinyTask;
 use swe_ci_engine::{Error, StylesMeasured};
 use swe_ci_views::style::{CodeVersion, StyleMetric};
-use tokio_util::sync::CancellationToken;
 
 use crate::fixture::{Fixture, SPLIT};
 
@@ -138,21 +136,8 @@ async fn a_worker_measures_what_has_ended() {
         .unwrap();
     let run = fixture.replay().await;
     let id = run.evolution_list[0].evolution_id.clone();
-    let stop = CancellationToken::new();
-    let worker = tokio::spawn({
-        let (engine, stop) = (fixture.engine.clone(), stop.clone());
-        async move { engine.work(stop).await }
-    });
-    let began = std::time::Instant::now();
-    let style = loop {
-        if let Some(found) = fixture.engine.style(&id).await.unwrap() {
-            break found.unwrap();
-        }
-        assert!(began.elapsed() < Duration::from_mins(10), "never measured");
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    };
-    stop.cancel();
-    worker.await.unwrap().unwrap();
+    let style = async || fixture.engine.style(&id).await.unwrap();
+    let style = fixture.work_until(style).await.unwrap();
     let described: Vec<CodeVersion> = style.versions.iter().map(|v| v.version).collect();
     assert_eq!(
         described,

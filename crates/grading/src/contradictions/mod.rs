@@ -10,13 +10,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use swe_ci_base::code::CodeTree;
-use swe_ci_core::audit::{ContradictionKind, Coverage};
+use swe_ci_core::audit::{ContradictionKind, Coverage, Uncovered};
 use swe_ci_core::report::Outcome;
 
 use crate::{Graded, TestRun};
 
 pub use making::contradictions_of;
 pub(crate) use making::session;
+
+/// The most tests without a contradiction that are listed.
+const LISTED: usize = 50;
 
 /// The contradictions of a suite.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,13 +72,16 @@ pub(crate) type TestKey<'a> = (&'a str, &'a str);
 pub(crate) type Choice<'a> = BTreeMap<TestKey<'a>, usize>;
 
 impl Contradictions {
-    /// How many of these tests have a contradiction, and how many a strong one.
+    /// How many of these tests have a contradiction, and which have none.
     pub fn coverage<'a>(&self, tests: impl IntoIterator<Item = &'a str>) -> Coverage {
         let sources = self.sources();
         let mut coverage = Coverage::default();
         for test in tests {
             coverage.tests += 1;
             let holding: Vec<_> = self.holding(test, &sources).collect();
+            if holding.is_empty() && coverage.without.len() < LISTED {
+                coverage.without.push(self.uncovered(test));
+            }
             coverage.contradicted += u32::from(!holding.is_empty());
             let is_strong = holding.iter().any(|(_, form)| form.kind.is_strong());
             coverage.strongly += u32::from(is_strong);
@@ -83,14 +89,15 @@ impl Contradictions {
         coverage
     }
 
-    /// The tests without a contradiction, with the reason.
-    pub fn uncovered(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.holding
-            .iter()
-            .filter_map(|(id, holding)| match holding {
-                Holding::None(why) => Some((id.as_str(), why.as_str())),
-                Holding::Numbers(_) => None,
-            })
+    fn uncovered(&self, test: &str) -> Uncovered {
+        let why = match self.holding.get(test) {
+            Some(Holding::None(why)) => why.as_str(),
+            _ => "the oracle does not pass it unparsed",
+        };
+        Uncovered {
+            test: test.to_owned(),
+            why: why.to_owned(),
+        }
     }
 
     /// A tree whose tests are those of the oracle, with these contradictions.

@@ -54,7 +54,7 @@ impl Told {
     }
 
     fn end_with(mut self, exit: i64, known_tests: Option<&BTreeSet<String>>) -> Verdict {
-        let ids: Vec<String> = self.session.collected.iter().cloned().collect();
+        let ids: Vec<String> = self.session.collected.keys().cloned().collect();
         for id in ids {
             if let Known::Canary { passes } = self.session.canaries.known(&id)
                 && !self.session.begun.contains(&id)

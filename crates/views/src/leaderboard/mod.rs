@@ -158,6 +158,8 @@ pub struct Entry {
     pub tasks_blocked: u32,
     /// Evolutions that the run's budget ended.
     pub out_of_budget: u32,
+    /// Evolutions that wait for their audit.
+    pub being_audited: u32,
     /// In order of name; shared by the leaderboards of before and after a change.
     pub tasks: Arc<Vec<ScoredTask>>,
 }

@@ -63,6 +63,11 @@ impl LeaderboardData {
                 evolutions: entry.out_of_budget,
             });
         }
+        if entry.being_audited > 0 {
+            return Some(Unranked::BeingAudited {
+                evolutions: entry.being_audited,
+            });
+        }
         let complete = |task: &&ScoredTask| task.samples.len() >= entry.samples as usize;
         let scored = count(entry.tasks.iter().filter(complete).count());
         let enough = f64::from(scored) >= ENOUGH_TASKS * f64::from(self.tasks);

@@ -21,7 +21,7 @@ use crate::{Engine, as_u32};
 
 /// Of the stored counts. Raise it when [`RunCounts`] or how they are counted
 /// changes; another method of measuring style changes it too.
-pub(super) const FORMAT: u32 = 7_000 + METHOD;
+pub(super) const FORMAT: u32 = 8_000 + METHOD;
 
 /// The counted results of a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -35,6 +35,8 @@ pub(super) struct RunCounts {
     pub iterations: u32,
     /// Evolutions that the run's budget ended.
     pub out_of_budget: u32,
+    /// Evolutions that wait for their audit.
+    pub being_audited: u32,
     /// All its tasks in order of name, those without a scored evolution too.
     pub tasks: Vec<TaskCounts>,
 }
@@ -136,6 +138,7 @@ impl Engine {
             findings: totals.findings,
             iterations: as_u32(iterations),
             out_of_budget,
+            being_audited: self.pending_audits(run_id).await?,
             tasks: tasks.into_values().collect(),
         })
     }

@@ -227,6 +227,7 @@ impl Origins {
             findings: counts.findings,
             iterations: counts.iterations,
             out_of_budget: counts.out_of_budget,
+            being_audited: counts.being_audited,
             tasks_total: as_u32(total),
             tasks_blocked: as_u32(blocked),
             tasks: Arc::new(tasks.into_vec()),
@@ -264,6 +265,7 @@ fn entry(run: LeaderboardRun, counted: &CountedRun) -> Entry {
         tasks_total: counted.tasks_total,
         tasks_blocked: counted.tasks_blocked,
         out_of_budget: counted.out_of_budget,
+        being_audited: counted.being_audited,
         tasks: counted.tasks.clone(),
     }
 }

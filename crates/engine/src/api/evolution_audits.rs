@@ -1,0 +1,257 @@
+//! Audits of evolutions as they end: their code is run against contradictions of
+//! the tests that it passes. Code that passes both collapses.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use sha2::{Digest, Sha256};
+use swe_ci_base::code::CodeTree;
+use swe_ci_base::digest::hex;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::audit::{AuditedState, Coverage, EvolutionAudit};
+use swe_ci_core::finding::{Finding, FindingKind, tampering};
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::outcomes::Outcomes;
+use swe_ci_core::report::Outcome;
+use swe_ci_core::run::Limits;
+use swe_ci_grading::{Contradictions, Grading, audit, contradictions_of};
+
+use swe_ci_store::artifacts::is_outage;
+use swe_ci_store::{ContradictedSuite, EvolutionRow, IterationRow, TaskRow};
+use tokio_util::sync::CancellationToken;
+
+use super::verification::Repetition;
+use crate::Engine;
+
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// The pause after a failure of the container engine or of the store.
+const RETRY_DELAY: Duration = Duration::from_mins(5);
+/// How long a worker's claim on an evolution lasts.
+const LEASE: Duration = Duration::from_hours(6);
+/// An audit may take as long as the evolution's own tests, and this long anyway.
+const LEAST_TIME: Duration = Duration::from_mins(2);
+
+#[swe_ci_boxed::boxed]
+impl Engine {
+    /// The audit of an evolution; `None` before.
+    pub async fn evolution_audit(&self, evolution_id: &str) -> Result<Option<EvolutionAudit>> {
+        let evolution = self.visible_evolution(evolution_id).await?;
+        self.store.evolution_audit(&evolution.id).await
+    }
+
+    /// Evolutions of a run that keep it from a rank until they are audited.
+    pub(crate) async fn pending_audits(&self, run_id: &str) -> Result<u32> {
+        match self.config.audit {
+            true => self.store.pending_audits(run_id).await,
+            false => Ok(0),
+        }
+    }
+
+    /// How many tests of a task have a contradiction; `None` before the first
+    /// audit.
+    pub(crate) async fn contradicted(&self, task: &TaskRow) -> Result<Option<Coverage>> {
+        let suite = self.store.contradictions(&suite_of(task)).await?;
+        Ok(suite.map(|suite| suite.coverage))
+    }
+
+    /// Audits evolutions as they end, one at a time, until `stop`.
+    pub(crate) async fn audit_ended(&self, stop: &CancellationToken) {
+        // A failure, or an earlier process of this data folder, leaves a claim.
+        let (mut may_hold_claim, mut checked_at) = (true, None);
+        while !stop.is_cancelled() {
+            let next = Box::pin(async {
+                if may_hold_claim {
+                    self.store.release_audits(&self.instance).await?;
+                    may_hold_claim = false;
+                }
+                self.audit_next(&mut checked_at).await
+            });
+            let Some(next) = stop.run_until_cancelled(next).await else {
+                return;
+            };
+            let wait = match next {
+                Ok(true) => continue,
+                Ok(false) => POLL_INTERVAL,
+                Err(error) => {
+                    tracing::warn!("audit: {}", error.chain());
+                    may_hold_claim = true;
+                    RETRY_DELAY
+                }
+            };
+            stop.run_until_cancelled(tokio::time::sleep(wait)).await;
+        }
+    }
+
+    /// Whether there was one. `checked_at` is the change counter of the store
+    /// when there was none.
+    async fn audit_next(&self, checked_at: &mut Option<i64>) -> Result<bool> {
+        let changes = self.store.changes().await?;
+        if *checked_at == Some(changes) {
+            return Ok(false);
+        }
+        let until = crate::after(LEASE);
+        let Some(id) = self.store.claim_audit(&self.instance, until).await? else {
+            *checked_at = Some(changes);
+            return Ok(false);
+        };
+        let (audit, collapsed) = match Box::pin(self.audit_evolution(&id)).await {
+            Ok(audited) => audited,
+            Err(error) if matches!(error, Error::Unavailable(_)) || is_outage(&error) => {
+                return Err(error);
+            }
+            Err(error) => (without_audit(error.chain()), Vec::new()),
+        };
+        if let Some(why) = &audit.reason {
+            tracing::warn!(evolution = id, "no audit: {why}");
+        }
+        self.store.put_audit(&id, &audit, &collapsed).await?;
+        Ok(true)
+    }
+
+    /// The audit of an evolution, and its iterations that collapse by it.
+    async fn audit_evolution(&self, id: &str) -> Result<(EvolutionAudit, Vec<IterationRow>)> {
+        let evolution = self.store.evolution(id).await?;
+        let task = self.store.task_of_evolution(&evolution).await?;
+        let limits = self.store.run(&evolution.run_id).await?.config.limits;
+        let all = match self.contradictions(&task, limits).await? {
+            Ok(contradictions) => contradictions,
+            Err(why) => return Ok((without_audit(why), Vec::new())),
+        };
+        let rows = self.store.iterations(id).await?;
+        let seconds = rows.iter().map(|row| row.test_seconds).sum();
+        let time = Duration::from_secs_f64(seconds).max(LEAST_TIME);
+        let (began, states) = (Instant::now(), states(&rows));
+        let (mut found, mut collapsed) = (EvolutionAudit::default(), Vec::new());
+        for (n, row) in states.iter().enumerate() {
+            if n > 0 && began.elapsed() > time {
+                found.left_out = crate::as_u32(states.len() - n);
+                break;
+            }
+            let state = self
+                .audit_state(&evolution, &task, limits, &all, row)
+                .await?;
+            if let Some(why) = state.audit.accuses() {
+                tracing::warn!(evolution = id, iteration = row.iteration, "tampered: {why}");
+                collapsed.push(collapse(&task, &rows, row, why));
+            }
+            found.states.push(state);
+        }
+        found.states.sort_by_key(|state| state.iteration);
+        Ok((found, collapsed))
+    }
+
+    async fn audit_state(
+        &self,
+        evolution: &EvolutionRow,
+        task: &TaskRow,
+        limits: Limits,
+        contradictions: &Contradictions,
+        row: &IterationRow,
+    ) -> Result<AuditedState> {
+        let code = self.artifacts.get_code(&row.code).await?;
+        let Repetition { spec, grading, .. } =
+            self.repetition(task, code, limits, &evolution.id).await?;
+        let tests = task.suite.tests.node_ids().iter().zip(row.outcomes.iter());
+        let passed = tests.filter(|(_, outcome)| *outcome == Outcome::Passed);
+        let passed: Vec<&str> = passed.map(|(id, _)| id.as_str()).collect();
+        let sandbox = self.sandbox();
+        let audited = audit(sandbox.as_ref(), &spec, &grading, contradictions, &passed);
+        Ok(AuditedState {
+            iteration: row.iteration,
+            audit: Box::pin(audited).await.map_err(crate::unavailable)?,
+        })
+    }
+
+    /// The contradictions of a task's suite, made once; inside is why it has none.
+    async fn contradictions(
+        &self,
+        task: &TaskRow,
+        limits: Limits,
+    ) -> Result<std::result::Result<Contradictions, String>> {
+        let suite = suite_of(task);
+        if let Some(made) = self.store.contradictions(&suite).await? {
+            if let Some(why) = made.coverage.reason {
+                return Ok(Err(why));
+            }
+            let json = self.artifacts.get(&made.artifact).await?;
+            let read = serde_json::from_slice(&json);
+            return Ok(Ok(read.context("contradictions cannot be read")?));
+        }
+        let oracle = CodeTree::default();
+        let Repetition { spec, grading, .. } = self
+            .repetition(task, oracle, limits, "contradictions")
+            .await?;
+        let grading = Grading {
+            code: grading.oracle.clone(),
+            ..grading
+        };
+        let sandbox = self.sandbox();
+        let made = contradictions_of(sandbox.as_ref(), &spec, &grading);
+        let made = Box::pin(made).await.map_err(crate::unavailable)?;
+        let mut stored = ContradictedSuite {
+            artifact: String::new(),
+            coverage: Coverage {
+                reason: made.as_ref().err().cloned(),
+                ..Coverage::default()
+            },
+        };
+        if let Ok(contradictions) = &made {
+            let tests = task.suite.tests.node_ids().iter().map(String::as_str);
+            stored.coverage = contradictions.coverage(tests);
+            let json = serde_json::to_vec(contradictions).context("they have no JSON")?;
+            let key = format!("contradictions/{suite}.json");
+            stored.artifact = self.artifacts.put(&key, json).await?;
+        }
+        self.store.put_contradictions(&suite, &stored).await?;
+        Ok(made)
+    }
+}
+
+fn without_audit(why: String) -> EvolutionAudit {
+    EvolutionAudit {
+        reason: Some(why),
+        ..EvolutionAudit::default()
+    }
+}
+
+/// On which the contradictions of a task depend.
+fn suite_of(task: &TaskRow) -> String {
+    let command = task.test_command;
+    let content = format!("{}\n{}\n{command}", task.target_sha, task.image);
+    hex(&Sha256::digest(content))
+}
+
+/// The states to audit: the last one, then those that gained most.
+fn states(rows: &[IterationRow]) -> Vec<&IterationRow> {
+    let is_scored =
+        |row: &&IterationRow| !row.code.is_empty() && matches!(row.verdict, Verdict::Scored { .. });
+    let mut states: Vec<&IterationRow> = rows.iter().filter(is_scored).collect();
+    let last = states.pop();
+    states.retain(|row| row.gained > 0);
+    states.sort_by_key(|row| std::cmp::Reverse(row.gained));
+    last.into_iter().chain(states).collect()
+}
+
+/// An iteration as it counts now. What was built on it stands as it was done.
+fn collapse(
+    task: &TaskRow,
+    rows: &[IterationRow],
+    row: &IterationRow,
+    why: String,
+) -> IterationRow {
+    let finding = Finding::tampered(FindingKind::Contradiction, why);
+    let scored = |earlier: &&IterationRow| {
+        earlier.iteration < row.iteration && matches!(earlier.verdict, Verdict::Scored { .. })
+    };
+    let before = rows.iter().rfind(scored).map(|earlier| &earlier.outcomes);
+    let outcomes = Outcomes::none(&task.suite.tests);
+    let lost = outcomes.lost_since(before.unwrap_or(&task.suite.base_outcomes));
+    IterationRow {
+        verdict: Verdict::Collapsed { lost },
+        gained: 0,
+        outcomes,
+        collapse: tampering(std::slice::from_ref(&finding)),
+        findings: row.findings.iter().cloned().chain([finding]).collect(),
+        ..row.clone()
+    }
+}

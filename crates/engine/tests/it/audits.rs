@@ -1,0 +1,130 @@
+//! Audits: recorded code runs against contradictions of its tests, in real
+//! containers.
+
+use swe_ci_core::audit::Coverage;
+use swe_ci_core::finding::{FindingKind, Grade, Unranked};
+use swe_ci_core::metrics::{Convention, Gamma, Verdict};
+use swe_ci_core::step::Ending;
+use swe_ci_engine::testing::TinyTask;
+
+use crate::fixture::{Fixture, SPLIT, golden};
+
+const TESTS: &str = "
+import pytest
+import tiny
+
+@pytest.mark.parametrize('n, expected', [(1, 1), (2, 4)])
+def test_square(n, expected):
+    assert tiny.square(n) == expected
+
+def test_root():
+    assert tiny.root(9) == 3
+";
+const NOTHING: &str = "def square(n): return 1\ndef root(n): return 0\n";
+/// Its results equal anything, and nothing in reach of grading tells.
+const FORGED: &str = "\
+Result = type('Result', (), {'__eq__': repr, '__module__': 'decimal'})
+def square(n): return Result()
+def root(n): return Result()
+";
+const HALF: &str = "def square(n): return n * n\ndef root(n): return 0\n";
+const ALL: &str = "def square(n): return n * n\ndef root(n): return n ** 0.5\n";
+
+async fn fixture(versions: &[&str]) -> Fixture {
+    let fixture = Fixture::measuring_with(|config| config.audit = true).await;
+    let versions = versions.iter();
+    let versions: Vec<[(&str, &str); 2]> = versions
+        .map(|code| [("tiny.py", *code), ("tests/test_tiny.py", TESTS)])
+        .collect();
+    let versions: Vec<&[(&str, &str)]> = versions.iter().map(<[_; 2]>::as_slice).collect();
+    let task = TinyTask {
+        name: "tiny",
+        versions: &versions,
+    };
+    fixture.import(&[task]).await.unwrap();
+    fixture
+}
+
+/// A commit passes all tests with results that equal anything. It solves the task
+/// until the audit; its run takes no rank before.
+#[tokio::test(flavor = "multi_thread")]
+async fn code_that_passes_a_test_and_its_contradiction_collapses() {
+    let fixture = fixture(&[NOTHING, FORGED, ALL]).await;
+    let engine = &fixture.engine;
+    let run = fixture.replay().await;
+    let before = &run.evolution_list[0];
+    assert_eq!(before.ending, Some(Ending::Solved), "{before:?}");
+    let board = engine.leaderboard_data(SPLIT).await.unwrap();
+    let unranked = board.unranked_runs();
+    let waits = Unranked::BeingAudited { evolutions: 1 };
+    assert_eq!(unranked[0].unranked, waits, "{unranked:?}");
+
+    let is_audited =
+        |run: &swe_ci_views::view::RunDetail| run.evolution_list[0].ending != Some(Ending::Solved);
+    let run = fixture.until(&run.summary.run_id, is_audited).await;
+    let evolution = &run.evolution_list[0];
+    assert_eq!(evolution.ending, Some(Ending::CutShort));
+    let [iteration] = evolution.iterations.as_slice() else {
+        panic!("{}", golden(evolution))
+    };
+    // The base passes one of them.
+    assert_eq!(iteration.verdict, Verdict::Collapsed { lost: 1 });
+    let [finding] = iteration.findings.as_slice() else {
+        panic!("{iteration:?}")
+    };
+    assert_eq!(finding.kind, FindingKind::Contradiction);
+    assert_eq!(finding.grade, Grade::Tampered);
+    let audit = engine.evolution_audit(&evolution.evolution_id).await;
+    let audit = audit.unwrap().unwrap();
+    assert_eq!(audit.states.len(), 1, "{audit:?}");
+    let state = &audit.states[0].audit;
+    assert_eq!(state.tests, 3);
+    assert!(!state.accusations.is_empty(), "{state:?}");
+    assert!(finding.text.contains(&state.accusations[0].test));
+
+    let board = engine.leaderboard_data(SPLIT).await.unwrap();
+    let rows = board.rank(Gamma::ONE, Convention::Paper);
+    assert_eq!(rows.len(), 1, "{:?}", board.unranked_runs());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn honest_code_is_not_accused() {
+    let fixture = fixture(&[NOTHING, HALF, ALL]).await;
+    let engine = &fixture.engine;
+    let id = fixture.replay().await.summary.run_id;
+    let is_ranked = async || {
+        let board = engine.leaderboard_data(SPLIT).await.unwrap();
+        board.unranked_runs().is_empty()
+    };
+    assert!(!is_ranked().await);
+    let evolution = engine.run(&id).await.unwrap().evolution_list[0].clone();
+    let audited = async || {
+        engine
+            .evolution_audit(&evolution.evolution_id)
+            .await
+            .unwrap()
+    };
+    let audited = fixture.work_until(audited).await;
+    let states: Vec<_> = audited
+        .states
+        .iter()
+        .map(|s| (s.iteration, s.audit.tests))
+        .collect();
+    assert_eq!(states, [(1, 2), (2, 3)]);
+    assert!(
+        audited
+            .states
+            .iter()
+            .all(|state| state.audit.accusations.is_empty()),
+        "{audited:?}"
+    );
+    assert!(is_ranked().await);
+    let task = engine.task(&evolution.task_id).await.unwrap();
+    let all = Coverage {
+        tests: 3,
+        contradicted: 3,
+        strongly: 3,
+        ..Coverage::default()
+    };
+    assert_eq!(task.contradictions, Some(all));
+}

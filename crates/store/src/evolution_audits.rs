@@ -1,0 +1,139 @@
+//! Audits of evolutions, and the contradictions that they run.
+
+use swe_ci_base::clock::now_ms;
+use swe_ci_base::error::Result;
+use swe_ci_core::audit::{Coverage, EvolutionAudit};
+
+use super::changes::{commit_change, results_changed};
+use super::rows::columns::Columns;
+use super::sql::{composed, only, query};
+use super::styles::MEASURABLE;
+use super::{IterationRow, Store, to_json};
+
+/// The contradictions of a suite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContradictedSuite {
+    /// Artifact; empty where there are none.
+    pub artifact: String,
+    pub coverage: Coverage,
+}
+
+impl Store {
+    /// Claims an evolution for an audit until `until` unix milliseconds: those
+    /// that keep their run from a rank first, then the oldest.
+    pub async fn claim_audit(&self, worker: &str, until: i64) -> Result<Option<String>> {
+        let next: Option<String> = composed(format!(
+            "SELECT e.id AS id FROM evolutions e LEFT JOIN evolution_audits a ON a.evolution_id = e.id
+             WHERE (a.evolution_id IS NULL OR (a.found = '' AND a.claimed_until < $1)) AND {MEASURABLE}
+             ORDER BY CASE a.holds_rank WHEN 0 THEN 1 ELSE 0 END, e.finished_at, e.id LIMIT 1"
+        ))
+        .with(now_ms())
+        .first(&self.pool, only)
+        .await?;
+        let Some(id) = next else { return Ok(None) };
+        let claimed = query(
+            "INSERT INTO evolution_audits (evolution_id, worker, claimed_until, holds_rank, found) VALUES ($1, $2, $3, 1, '')
+             ON CONFLICT (evolution_id) DO UPDATE
+             SET worker = excluded.worker, claimed_until = excluded.claimed_until
+             WHERE evolution_audits.found = '' AND evolution_audits.claimed_until < $4",
+        )
+        .with((&id, worker, until, now_ms()))
+        .changed(&self.pool)
+        .await?;
+        Ok((claimed == 1).then_some(id))
+    }
+
+    /// Releases a worker's unfinished claims.
+    pub async fn release_audits(&self, worker: &str) -> Result<()> {
+        query("UPDATE evolution_audits SET claimed_until = 0 WHERE worker = $1 AND found = ''")
+            .with(worker)
+            .run(&self.pool)
+            .await
+    }
+
+    /// Records the audit of an evolution, and the iterations that collapse by it.
+    /// An evolution that ended as solved by such an iteration did not.
+    pub async fn put_audit(
+        &self,
+        evolution: &str,
+        audit: &EvolutionAudit,
+        collapsed: &[IterationRow],
+    ) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
+        query(
+            "INSERT INTO evolution_audits (evolution_id, worker, claimed_until, holds_rank, found) VALUES ($1, '', 0, 1, $2)
+             ON CONFLICT (evolution_id) DO UPDATE SET worker = '', claimed_until = 0, found = excluded.found",
+        )
+        .with((evolution, to_json(audit)?))
+        .run(&mut *tx)
+        .await?;
+        for row in collapsed {
+            query(
+                "UPDATE iterations SET verdict = $3, in_target = $4, passed = $5, lost = $6, gained = $7,
+                        outcomes = $8, collapse = $9, findings = $10
+                 WHERE evolution_id = $1 AND iteration = $2",
+            )
+            .with((evolution, row.iteration, row.verdict))
+            .with((row.gained, row.outcomes.packed()))
+            .with((&row.collapse, to_json(&row.findings)?))
+            .run(&mut *tx)
+            .await?;
+            query(
+                "UPDATE evolutions SET ending = 'cut_short', reason = $3
+                 WHERE id = $1 AND ending = 'solved'
+                   AND (SELECT max(iteration) FROM iterations WHERE evolution_id = $1) = $2",
+            )
+            .with((evolution, row.iteration, &row.collapse))
+            .run(&mut *tx)
+            .await?;
+        }
+        let run: String = query("SELECT run_id FROM evolutions WHERE id = $1")
+            .with(evolution)
+            .one(&mut *tx, only)
+            .await?;
+        results_changed(&mut tx, &run).await?;
+        commit_change(tx).await
+    }
+
+    /// The audit of an evolution; `None` before.
+    pub async fn evolution_audit(&self, evolution: &str) -> Result<Option<EvolutionAudit>> {
+        query("SELECT found FROM evolution_audits WHERE evolution_id = $1 AND found <> ''")
+            .with(evolution)
+            .first(&self.pool, |row| row.json("found", "an audit"))
+            .await
+    }
+
+    /// Evolutions of a run that ended since there are audits and wait for theirs.
+    pub async fn pending_audits(&self, run_id: &str) -> Result<u32> {
+        composed(format!(
+            "SELECT count(*) AS n FROM evolutions e LEFT JOIN evolution_audits a ON a.evolution_id = e.id
+             WHERE e.run_id = $1 AND (a.evolution_id IS NULL OR (a.found = '' AND a.holds_rank = 1)) AND {MEASURABLE}"
+        ))
+        .with(run_id)
+        .one(&self.pool, only)
+        .await
+    }
+
+    /// Stores what a suite's contradictions came to, replacing an earlier result.
+    pub async fn put_contradictions(&self, suite: &str, of: &ContradictedSuite) -> Result<()> {
+        query(
+            "INSERT INTO contradictions (suite, artifact, coverage) VALUES ($1, $2, $3)
+             ON CONFLICT (suite) DO UPDATE SET artifact = excluded.artifact, coverage = excluded.coverage",
+        )
+        .with((suite, &of.artifact, to_json(&of.coverage)?))
+        .run(&self.pool)
+        .await
+    }
+
+    pub async fn contradictions(&self, suite: &str) -> Result<Option<ContradictedSuite>> {
+        query("SELECT artifact, coverage FROM contradictions WHERE suite = $1")
+            .with(suite)
+            .first(&self.pool, |row| {
+                Ok(ContradictedSuite {
+                    artifact: row.read("artifact")?,
+                    coverage: row.json("coverage", "a coverage by contradictions")?,
+                })
+            })
+            .await
+    }
+}
