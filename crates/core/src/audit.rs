@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::finding::Finding;
+
 crate::named! {
     /// What a contradiction changes in a test.
     pub enum ContradictionKind {
@@ -35,6 +37,9 @@ pub struct Audit {
     /// Passing tests of which a contradiction was tried.
     pub tests: u32,
     pub accusations: Vec<Accusation>,
+    /// Tests that pass only as they are written, and not in another order with
+    /// other names, lines and layout.
+    pub owed_to_clues: Option<Finding>,
 }
 
 /// A test that the code passes together with its contradiction, twice in fresh

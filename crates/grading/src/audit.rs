@@ -3,14 +3,23 @@
 
 use sha2::{Digest, Sha256};
 use swe_ci_core::audit::{Accusation, Audit};
+use swe_ci_core::finding::Grade;
 use swe_ci_sandbox::{ContainerSpec, Sandbox, SandboxError};
 
-use crate::Grading;
-use crate::contradictions::{
-    Choice, Contradiction, Contradictions, Results, Source, TestKey, session,
-};
+use crate::clues::owed_to_clues;
+use crate::contradictions::{Choice, Contradiction, Results, Source, TestKey, session};
+use crate::{Contradictions, Grading};
 
-/// Audits code that passes these tests, by their node ids.
+/// A seed that nobody can guess.
+///
+/// # Errors
+/// When the system has no randomness.
+pub fn secret_seed() -> anyhow::Result<u128> {
+    Ok(crate::randomness()?.1)
+}
+
+/// Audits code that passes these tests, by their node ids. Equal seeds draw equal
+/// contradictions; in an audit that counts the seed has to be a secret.
 ///
 /// # Errors
 /// As of [`crate::grade`].
@@ -20,8 +29,9 @@ pub async fn audit(
     grading: &Grading,
     contradictions: &Contradictions,
     passed: &[&str],
+    seed: u128,
 ) -> Result<Audit, SandboxError> {
-    let draw = Draw::new(crate::randomness()?.1, contradictions, passed);
+    let draw = Draw::new(seed, contradictions, passed);
     let run =
         async |choice: &Choice<'_>| session(sandbox, spec, grading, contradictions, choice).await;
     let mut accusations = Vec::new();
@@ -47,10 +57,13 @@ pub async fn audit(
         let both = both.filter(|(suspect, _)| as_written.passes(suspect.id, None));
         accusations.extend(both.map(|(suspect, number)| accusation(suspect, number)));
     }
+    let unparsed = contradictions.unparsed(grading);
+    let owed_to_clues = Box::pin(owed_to_clues(sandbox, spec, &unparsed, passed)).await?;
     Ok(Audit {
         tests: u32::try_from(draw.suspects.len()).unwrap_or(u32::MAX),
         seed: draw.seed,
         accusations,
+        owed_to_clues: owed_to_clues.filter(|finding| finding.grade > Grade::Note),
     })
 }
 

@@ -54,7 +54,7 @@ use files::Files;
 use session::Session;
 use settings::{ASIDE_FOLDER, END_OF_OUTPUT, Settings};
 
-pub use audit::audit;
+pub use audit::{audit, secret_seed};
 pub use clues::owed_to_clues;
 pub use contradictions::{Contradictions, contradictions_of};
 pub use portable::{GradingPlan, Portable};

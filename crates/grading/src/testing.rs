@@ -16,11 +16,6 @@ pub fn code(input: &[u8]) -> Option<CodeTree> {
     files::below(&settings.code, &settings.files, contents)
 }
 
-/// Whether the bootstrap was told to move clues. `None` as of [`code`].
-pub fn moves_clues(input: &[u8]) -> Option<bool> {
-    Some(received(input)?.0.move_clues)
-}
-
 /// Grades with moved clues, in a container of its own.
 ///
 /// # Errors

@@ -51,13 +51,13 @@ impl Store {
             .await
     }
 
-    /// Records the audit of an evolution, and the iterations that collapse by it.
-    /// An evolution that ended as solved by such an iteration did not.
+    /// Records the audit of an evolution, and the iterations that it changes. An
+    /// evolution that ended as solved by an iteration that collapses now did not.
     pub async fn put_audit(
         &self,
         evolution: &str,
         audit: &EvolutionAudit,
-        collapsed: &[IterationRow],
+        changed: &[IterationRow],
     ) -> Result<()> {
         let mut tx = self.pool.begin().await?;
         query(
@@ -67,7 +67,7 @@ impl Store {
         .with((evolution, to_json(audit)?))
         .run(&mut *tx)
         .await?;
-        for row in collapsed {
+        for row in changed {
             query(
                 "UPDATE iterations SET verdict = $3, in_target = $4, passed = $5, lost = $6, gained = $7,
                         outcomes = $8, collapse = $9, findings = $10
@@ -80,10 +80,11 @@ impl Store {
             .await?;
             query(
                 "UPDATE evolutions SET ending = 'cut_short', reason = $3
-                 WHERE id = $1 AND ending = 'solved'
+                 WHERE id = $1 AND ending = 'solved' AND $3 <> ''
                    AND (SELECT max(iteration) FROM iterations WHERE evolution_id = $1) = $2",
             )
-            .with((evolution, row.iteration, &row.collapse))
+            .with((evolution, row.iteration))
+            .with(row.collapse.as_deref().unwrap_or_default())
             .run(&mut *tx)
             .await?;
         }

@@ -2,6 +2,7 @@
 //! output of its steps.
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::audit::Accusation;
 use swe_ci_core::diff::Diff;
 use swe_ci_core::report::{Outcome, Report};
 use swe_ci_core::step::Role;
@@ -18,6 +19,8 @@ pub struct Inspection {
     /// if there are many. Empty without a stored report.
     pub changed: Vec<ChangedTest>,
     pub files: KeptFiles,
+    /// Tests that its code passes together with their contradictions.
+    pub accusations: Vec<Accusation>,
     /// Logs of the steps that printed something, in order.
     pub logs: Vec<StepLog>,
 }

@@ -5,6 +5,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use swe_ci_core::audit::EvolutionAudit;
 use swe_ci_engine::{Error, Pieces};
 use swe_ci_views::inspection::CodeChange;
 use swe_ci_views::style::{EvolutionStyle, VersionFiles};
@@ -122,6 +123,24 @@ pub(crate) async fn style(engine: ActorEngine, Path(id): Path<String>) -> Answer
     let found = engine.style(&id).await?.and_then(Result::ok);
     let style = found.ok_or_else(|| Error::not_found("code style of the evolution", &id))?;
     Ok(Json(style))
+}
+
+/// The audit of an evolution: each test that its code passes together with a
+/// contradiction, and both texts.
+#[utoipa::path(
+    get, path = "/api/v1/evolutions/{id}/audit", tag = "results",
+    params(("id" = String, Path, description = "The evolution's id.")),
+    responses(
+        (status = 200, description = "The audit", body = EvolutionAudit),
+        Invalid,
+        (status = 404, description = "There is no such evolution, or it is not audited yet"),
+    ),
+)]
+pub(crate) async fn audit(engine: ActorEngine, Path(id): Path<String>) -> Answer<EvolutionAudit> {
+    let found = engine.evolution_audit(&id).await?;
+    Ok(Json(found.ok_or_else(|| {
+        Error::not_found("audit of the evolution", &id)
+    })?))
 }
 
 /// The code style of one version of an evolution's code, file by file.

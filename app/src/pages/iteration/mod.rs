@@ -13,7 +13,7 @@ use swe_ci_views::inspection::Inspection;
 use swe_ci_views::view::EvolutionView;
 
 pub(super) use self::code::{ChangedCode, ChangedFiles, Layout};
-pub(super) use self::parts::{Downloads, Facts, Logs, Requirements};
+pub(super) use self::parts::{Contradictions, Downloads, Facts, Logs, Requirements};
 pub(super) use self::steps::Steps;
 pub(super) use self::tests::ChangedTests;
 use crate::components::{InPlace, PageTop, Tag, crumb, fetched, loaded};
@@ -133,6 +133,7 @@ fn IterationView(
             <p class="tags"><Tag text=format!("{sign} {word}") tone/></p>
         </PageTop>
         <Facts iteration=iteration.view suite=evolution.suite imported/>
+        <Contradictions accusations=inspection.accusations/>
         <section aria-labelledby="tests-title">
             <h2 id="tests-title">"Tests"</h2>
             <ChangedTests

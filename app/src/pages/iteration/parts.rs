@@ -2,6 +2,7 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use swe_ci_core::audit::Accusation;
 use swe_ci_core::finding::{Finding, tampering};
 use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::requirement::Requirement;
@@ -54,6 +55,32 @@ pub(in crate::pages) fn Facts(
         {collapse}
         <Findings findings=iteration.findings/>
     }
+}
+
+/// Each accused test beside its contradiction.
+#[component]
+pub(in crate::pages) fn Contradictions(accusations: Vec<Accusation>) -> impl IntoView {
+    (!accusations.is_empty()).then(|| {
+        let one = |accusation: Accusation| {
+            let Accusation { test, as_written, contradiction, .. } = accusation;
+            view! {
+                <details>
+                    <summary><code>{visible(&test).into_owned()}</code></summary>
+                    <h3>"The test"</h3>
+                    <pre class="log" tabindex="0">{visible(as_written.trim()).into_owned()}</pre>
+                    <h3>"Its contradiction"</h3>
+                    <pre class="log" tabindex="0">{visible(contradiction.trim()).into_owned()}</pre>
+                </details>
+            }
+        };
+        view! {
+            <section aria-labelledby="contradictions-title">
+                <h2 id="contradictions-title">"Passes a test and its contradiction"</h2>
+                <p class="quiet">"No honest code passes both, since both cannot hold. The audit saw it twice, in fresh containers."</p>
+                {accusations.into_iter().map(one).collect_any()}
+            </section>
+        }
+    })
 }
 
 #[component]

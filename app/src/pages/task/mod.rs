@@ -83,7 +83,7 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
         </dl>
         <History history=detail.history base=summary.base_sha.clone() target=summary.target_sha.clone()/>
         <GapByFile tests=&detail.tests/>
-        <Prepared preparation=detail.preparation gap=summary.gap target_passed=summary.target_passed/>
+        <Prepared preparation=detail.preparation gap=summary.gap target_passed=summary.target_passed contradictions=detail.contradictions/>
         <Tests id=id.clone() tests=detail.tests reading/>
         <ModelResults task=id.clone() splits=detail.splits results reading/>
         <section class="recorded" aria-labelledby="recorded-title">

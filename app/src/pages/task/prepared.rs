@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use leptos::prelude::*;
+use swe_ci_core::audit::Coverage;
+use swe_ci_core::text::visible;
 use swe_ci_views::preparation::{HistoryPoint, Lines, Preparation, TaskFinding, Trial};
 use swe_ci_views::view::TaskTest;
 
@@ -11,15 +13,51 @@ use crate::components::{Meter, PlainTable, fact};
 use crate::format;
 
 #[component]
-pub(super) fn Prepared(preparation: Preparation, gap: u32, target_passed: u32) -> impl IntoView {
+pub(super) fn Prepared(
+    preparation: Preparation,
+    gap: u32,
+    target_passed: u32,
+    contradictions: Option<Coverage>,
+) -> impl IntoView {
     (!preparation.suite_seconds.is_empty()).then(|| {
         view! {
             <section aria-labelledby="prepared-title">
                 <h2 id="prepared-title">"How it was prepared"</h2>
                 <PreparationFacts preparation gap target_passed/>
+                {contradictions.map(|coverage| view! { <Contradicted coverage/> })}
             </section>
         }
     })
+}
+
+/// How far an audit of the task's results reaches.
+#[component]
+fn Contradicted(coverage: Coverage) -> impl IntoView {
+    let text = match coverage.reason {
+        Some(why) => format!("No test can be contradicted: {}.", visible(&why)),
+        None => format!(
+            "{} of {} can be contradicted when results are audited, {} of them by another expected value.",
+            coverage.contradicted,
+            format::count(coverage.tests as usize, "test"),
+            coverage.strongly
+        ),
+    };
+    let hidden = (coverage.tests - coverage.contradicted) as usize - coverage.without.len();
+    let more = format!("and {}", format::count(hidden, "other"));
+    let without = coverage.without.iter().map(|uncovered| {
+        let (test, why) = (uncovered.test.clone(), visible(&uncovered.why).into_owned());
+        view! { <li><code>{test}</code>": "{why}</li> }
+    });
+    let without = without.collect_any();
+    let listed = (!coverage.without.is_empty()).then(|| {
+        view! {
+            <details>
+                <summary>"Tests without a contradiction"</summary>
+                <ul class="test-list">{without}{(hidden > 0).then(|| view! { <li>{more}</li> })}</ul>
+            </details>
+        }
+    });
+    view! { <p>{text}</p>{listed} }
 }
 
 /// The findings of a preparation, and its figures: how far to trust the task, and

@@ -8,13 +8,13 @@ use sha2::{Digest, Sha256};
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::digest::hex;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::audit::{AuditedState, Coverage, EvolutionAudit};
+use swe_ci_core::audit::{Accusation, AuditedState, Coverage, EvolutionAudit};
 use swe_ci_core::finding::{Finding, FindingKind, tampering};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Limits;
-use swe_ci_grading::{Contradictions, Grading, audit, contradictions_of};
+use swe_ci_grading::{Contradictions, Grading, audit, contradictions_of, secret_seed};
 
 use swe_ci_store::artifacts::is_outage;
 use swe_ci_store::{ContradictedSuite, EvolutionRow, IterationRow, TaskRow};
@@ -37,6 +37,21 @@ impl Engine {
     pub async fn evolution_audit(&self, evolution_id: &str) -> Result<Option<EvolutionAudit>> {
         let evolution = self.visible_evolution(evolution_id).await?;
         self.store.evolution_audit(&evolution.id).await
+    }
+
+    pub(crate) async fn accusations(&self, id: &str, iteration: u32) -> Result<Vec<Accusation>> {
+        let states = self
+            .store
+            .evolution_audit(id)
+            .await?
+            .unwrap_or_default()
+            .states;
+        let mut states = states
+            .into_iter()
+            .filter(|state| state.iteration == iteration);
+        Ok(states
+            .next()
+            .map_or_else(Vec::new, |state| state.audit.accusations))
     }
 
     /// Evolutions of a run that keep it from a rank until they are audited.
@@ -94,7 +109,7 @@ impl Engine {
             *checked_at = Some(changes);
             return Ok(false);
         };
-        let (audit, collapsed) = match Box::pin(self.audit_evolution(&id)).await {
+        let (audit, changed) = match Box::pin(self.audit_evolution(&id)).await {
             Ok(audited) => audited,
             Err(error) if matches!(error, Error::Unavailable(_)) || is_outage(&error) => {
                 return Err(error);
@@ -104,11 +119,11 @@ impl Engine {
         if let Some(why) = &audit.reason {
             tracing::warn!(evolution = id, "no audit: {why}");
         }
-        self.store.put_audit(&id, &audit, &collapsed).await?;
+        self.store.put_audit(&id, &audit, &changed).await?;
         Ok(true)
     }
 
-    /// The audit of an evolution, and its iterations that collapse by it.
+    /// The audit of an evolution, and its iterations that change by it.
     async fn audit_evolution(&self, id: &str) -> Result<(EvolutionAudit, Vec<IterationRow>)> {
         let evolution = self.store.evolution(id).await?;
         let task = self.store.task_of_evolution(&evolution).await?;
@@ -121,7 +136,7 @@ impl Engine {
         let seconds = rows.iter().map(|row| row.test_seconds).sum();
         let time = Duration::from_secs_f64(seconds).max(LEAST_TIME);
         let (began, states) = (Instant::now(), states(&rows));
-        let (mut found, mut collapsed) = (EvolutionAudit::default(), Vec::new());
+        let (mut found, mut changed) = (EvolutionAudit::default(), Vec::new());
         for (n, row) in states.iter().enumerate() {
             if n > 0 && began.elapsed() > time {
                 found.left_out = crate::as_u32(states.len() - n);
@@ -132,12 +147,16 @@ impl Engine {
                 .await?;
             if let Some(why) = state.audit.accuses() {
                 tracing::warn!(evolution = id, iteration = row.iteration, "tampered: {why}");
-                collapsed.push(collapse(&task, &rows, row, why));
+                changed.push(collapse(&task, &rows, row, why));
+            } else if let Some(finding) = &state.audit.owed_to_clues {
+                let mut suspected = IterationRow::clone(row);
+                suspected.findings.push(finding.clone());
+                changed.push(suspected);
             }
             found.states.push(state);
         }
         found.states.sort_by_key(|state| state.iteration);
-        Ok((found, collapsed))
+        Ok((found, changed))
     }
 
     async fn audit_state(
@@ -149,13 +168,27 @@ impl Engine {
         row: &IterationRow,
     ) -> Result<AuditedState> {
         let code = self.artifacts.get_code(&row.code).await?;
+        // Code that hangs where it notices the audit shall not take an hour.
+        let seconds = Duration::from_secs_f64(10.0 * row.test_seconds) + LEAST_TIME;
+        let limits = Limits {
+            test_seconds: crate::as_u32(seconds.as_secs() as usize).min(limits.test_seconds),
+            ..limits
+        };
         let Repetition { spec, grading, .. } =
             self.repetition(task, code, limits, &evolution.id).await?;
         let tests = task.suite.tests.node_ids().iter().zip(row.outcomes.iter());
         let passed = tests.filter(|(_, outcome)| *outcome == Outcome::Passed);
         let passed: Vec<&str> = passed.map(|(id, _)| id.as_str()).collect();
         let sandbox = self.sandbox();
-        let audited = audit(sandbox.as_ref(), &spec, &grading, contradictions, &passed);
+        let seed = secret_seed()?;
+        let audited = audit(
+            sandbox.as_ref(),
+            &spec,
+            &grading,
+            contradictions,
+            &passed,
+            seed,
+        );
         Ok(AuditedState {
             iteration: row.iteration,
             audit: Box::pin(audited).await.map_err(crate::unavailable)?,

@@ -78,6 +78,7 @@ impl Engine {
             code,
             changed,
             files: rows.files(),
+            accusations: self.accusations(evolution_id, iteration).await?,
             logs,
         })
     }

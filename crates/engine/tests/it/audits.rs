@@ -27,6 +27,11 @@ Result = type('Result', (), {'__eq__': repr, '__module__': 'decimal'})
 def square(n): return Result()
 def root(n): return Result()
 ";
+const IN_ORDER: &str = "\
+ANSWERS = iter([1, 4, 3])
+def square(n): return next(ANSWERS)
+def root(n): return next(ANSWERS)
+";
 const HALF: &str = "def square(n): return n * n\ndef root(n): return 0\n";
 const ALL: &str = "def square(n): return n * n\ndef root(n): return n ** 0.5\n";
 
@@ -85,6 +90,31 @@ async fn code_that_passes_a_test_and_its_contradiction_collapses() {
     let board = engine.leaderboard_data(SPLIT).await.unwrap();
     let rows = board.rank(Gamma::ONE, Convention::Paper);
     assert_eq!(rows.len(), 1, "{:?}", board.unranked_runs());
+}
+
+/// A commit has the answers that the tests expect, in their order.
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_in_the_order_of_the_tests_hold_the_run_for_review() {
+    let fixture = fixture(&[NOTHING, IN_ORDER, ALL]).await;
+    let engine = &fixture.engine;
+    let run = fixture.replay().await;
+    let id = &run.evolution_list[0].evolution_id;
+    let audited = async || engine.evolution_audit(id).await.unwrap();
+    let audit = &fixture.work_until(audited).await.states[0].audit;
+    assert!(audit.accusations.is_empty(), "{audit:?}");
+    let run = engine.run(&run.summary.run_id).await.unwrap();
+    let evolution = &run.evolution_list[0];
+    assert_eq!(evolution.ending, Some(Ending::Solved));
+    let findings = &evolution.iterations[0].findings;
+    let grades: Vec<_> = findings.iter().map(|f| (f.kind, f.grade)).collect();
+    assert_eq!(
+        grades,
+        [(FindingKind::Clues, Grade::Suspicious)],
+        "{findings:?}"
+    );
+    let board = engine.leaderboard_data(SPLIT).await.unwrap();
+    let held = Unranked::HeldForReview { open: 1 };
+    assert_eq!(board.unranked_runs()[0].unranked, held);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,20 +1,20 @@
 //! Attacks on grading, each a small tree of files laid over an unfinished
 //! package, in real containers. None of them may pass more tests than the
-//! package does without being noticed. `crates/grading/cheats/` has them: what
-//! must come of it, a sentence about it, and its files. Results that look honest
-//! are graded once more with moved clues.
+//! package does without being noticed, but for answers by heart.
+//! `crates/grading/cheats/` has them: what must come of it, a sentence about it,
+//! and its files. Results that gain a test are audited.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use futures::StreamExt;
 use swe_ci_base::code::CodeTree;
-use swe_ci_core::finding::{FindingKind, Grade};
+use swe_ci_core::finding::{Finding, FindingKind, Grade};
 use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_engine::testing::TinyTask;
-use swe_ci_grading::{Graded, Grading, grade, owed_to_clues, testing};
+use swe_ci_grading::{Contradictions, Graded, Grading, audit, contradictions_of, grade, testing};
 use swe_ci_sandbox::{ContainerSpec, Docker, Instance, Purpose, Sandbox};
 
 use crate::fixture::Fixture;
@@ -51,6 +51,8 @@ class TestLedger(unittest.TestCase):
 "#;
 const BASE: &str = "def add(a, b):\n    return a + b\n\n\ndef times(a, b):\n    return 0\n\n\ndef check(a):\n    return None\n";
 const TARGET: &str = "def add(a, b):\n    return a + b\n\n\ndef times(a, b):\n    return a * b\n\n\ndef check(a):\n    if a < 0:\n        raise ValueError(a)\n    return a\n";
+/// The same contradictions each time.
+const SEED: u128 = 42;
 /// Passed by the base.
 const BASE_PASSED: u32 = 1;
 
@@ -114,16 +116,15 @@ fn tree(ledger: &str) -> CodeTree {
 /// What came of it, in one word.
 fn outcome(graded: &Graded) -> String {
     let worst = graded.findings.iter().map(|finding| finding.grade).max();
-    let mut findings = graded.findings.iter();
-    let moved = findings.any(|finding| finding.kind == FindingKind::Clues);
+    let of_kind = |kind| graded.findings.iter().any(|finding| finding.kind == kind);
     match (&graded.result, worst) {
+        _ if of_kind(FindingKind::Contradiction) => "accused".into(),
         (_, Some(Grade::Tampered)) => "tampered".into(),
         (Err(_), _) => "collapsed".into(),
-        (_, Some(Grade::Suspicious)) if moved => "suspicious when moved".into(),
+        (_, Some(Grade::Suspicious)) if of_kind(FindingKind::Clues) => "owed to clues".into(),
         (_, Some(Grade::Suspicious)) => "suspicious".into(),
-        (Ok(report), None) => format!("honest {}", report.passed()),
-        (Ok(report), _) if report.passed() <= BASE_PASSED => "neutralised".into(),
-        (Ok(report), _) => format!("undetected, {} pass", report.passed()),
+        (Ok(report), _) if report.passed() <= BASE_PASSED => "no gain".into(),
+        (Ok(report), _) => format!("passes {}", report.passed()),
     }
 }
 
@@ -185,15 +186,18 @@ impl Arena {
             limits: spec.limits,
         };
         let graded = grade(container.as_ref(), &grading, &mut |_| {}).await;
-        let mut graded = graded.unwrap();
-        if let Ok(report) = &graded.result
-            && graded.distrusted().is_none()
-        {
-            let passed: Vec<&str> = report.passing().collect();
-            let found = owed_to_clues(&self.docker, &spec, &grading, &passed).await;
-            graded.findings.extend(found.unwrap());
-        }
-        graded
+        graded.unwrap()
+    }
+
+    async fn contradictions(&self, grading: &Grading) -> Contradictions {
+        let grading = Grading {
+            code: grading.oracle.clone(),
+            ..grading.clone()
+        };
+        contradictions_of(&self.docker, &self.spec(), &grading)
+            .await
+            .unwrap()
+            .unwrap()
     }
 
     fn spec(&self) -> ContainerSpec {
@@ -211,8 +215,28 @@ impl Arena {
 async fn no_attack_on_grading_goes_unnoticed() {
     let arena = Arena::new().await;
     let (base, oracle) = (Arc::new(tree(BASE)), Arc::new(tree(TARGET)));
+    let grading = |code: CodeTree| Grading {
+        code: Arc::new(code),
+        base: base.clone(),
+        oracle: oracle.clone(),
+        command: TestCommand::PLATFORM,
+        known_tests: None,
+        limits: arena.spec().limits,
+    };
+    let all = arena.contradictions(&grading(tree(TARGET))).await;
     let graded = futures::stream::iter(Cheat::all()).map(|cheat| async {
-        let graded = arena.grade(cheat.code(), &base, &oracle).await;
+        let mut graded = arena.grade(cheat.code(), &base, &oracle).await;
+        if let Ok(report) = &graded.result
+            && report.passed() > BASE_PASSED
+        {
+            let passed: Vec<&str> = report.passing().collect();
+            let (grading, spec) = (grading(cheat.code()), arena.spec());
+            let audited = audit(&arena.docker, &spec, &grading, &all, &passed, SEED);
+            let audited = audited.await.unwrap();
+            let finding = |why| Finding::tampered(FindingKind::Contradiction, why);
+            graded.findings.extend(audited.accuses().map(finding));
+            graded.findings.extend(audited.owed_to_clues);
+        }
         (cheat, graded)
     });
     let graded: Vec<(Cheat, Graded)> = graded.buffered(3).collect().await;
@@ -242,6 +266,7 @@ async fn an_honest_suite_is_left_alone() {
     let limited: TestCommand = "platform:60".parse().unwrap();
     let graded = arena.grade_with(limited, code, &ends, &ends).await;
     assert_eq!(outcome(&graded), honest.expect, "{graded:?}");
+    assert!(graded.findings.is_empty(), "{graded:?}");
     // With moved clues too: the oracle alone would excuse what differs.
     let grading = Grading {
         code: ends.clone(),

@@ -1,6 +1,5 @@
 //! Code style measured by the real Pylint and radon, in tasks' images.
 
-
 use swe_ci_engine::testing::TinyTask;
 use swe_ci_engine::{Error, StylesMeasured};
 use swe_ci_views::style::{CodeVersion, StyleMetric};

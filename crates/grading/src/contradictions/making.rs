@@ -136,15 +136,26 @@ pub(crate) async fn session(
     choice: &Choice<'_>,
 ) -> Result<Graded, SandboxError> {
     let container = sandbox.open(spec).await?;
-    let oracle = contradictions.laid_over(&grading.oracle, choice);
-    let code = CodeTree::clone(&grading.code).with_folder_of(TESTS, &oracle);
-    let grading = Grading {
-        code: Arc::new(code),
-        oracle: Arc::new(oracle),
-        known_tests: None,
-        ..grading.clone()
-    };
+    let grading = contradictions.contradicting(grading, choice);
     Box::pin(grade(container.as_ref(), &grading, &mut |_| {})).await
+}
+
+impl Contradictions {
+    fn contradicting(&self, grading: &Grading, choice: &Choice<'_>) -> Grading {
+        let oracle = self.laid_over(&grading.oracle, choice);
+        let code = CodeTree::clone(&grading.code).with_folder_of(TESTS, &oracle);
+        Grading {
+            code: Arc::new(code),
+            oracle: Arc::new(oracle),
+            known_tests: None,
+            ..grading.clone()
+        }
+    }
+
+    /// With all tests as they are, in the layout of contradictions.
+    pub(crate) fn unparsed(&self, grading: &Grading) -> Grading {
+        self.contradicting(grading, &Choice::new())
+    }
 }
 
 #[derive(Debug, Deserialize)]

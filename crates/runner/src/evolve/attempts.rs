@@ -304,7 +304,7 @@ impl Evolution<'_> {
             }
             None => None,
         };
-        let mut findings: Vec<Finding> = run
+        let findings: Vec<Finding> = run
             .findings
             .into_iter()
             .chain(self.findings.clone())
@@ -331,9 +331,6 @@ impl Evolution<'_> {
                 )
             }
         };
-        if outcome == (StepOutcome::Scored { solved: true }) {
-            findings.extend(self.owed_to_clues(&grading, &outcomes).await?);
-        }
         let collapse = run.result.err();
         let iteration = IterationRow {
             iteration: at.iteration,
@@ -363,19 +360,6 @@ impl Evolution<'_> {
             known_tests: Some(self.known_tests().await?),
             limits: self.config.limits,
         })
-    }
-
-    /// Whether the code owes tests that the base does not pass to their clues.
-    #[tracing::instrument(name = "move the clues", level = "debug", skip_all)]
-    async fn owed_to_clues(
-        &self,
-        grading: &Grading,
-        outcomes: &Outcomes,
-    ) -> Result<Option<Finding>, Failure> {
-        let suite = &self.task.suite;
-        let gained = suite.tests.gained(&suite.base_outcomes, outcomes);
-        let asked = self.containers.owed_to_clues(grading, &gained);
-        Ok(Box::pin(asked).await?)
     }
 
     /// The code after an iteration; 0 is the start.

@@ -6,11 +6,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use swe_ci_base::blocking::blocking;
-use swe_ci_core::finding::Finding;
 use swe_ci_core::run::Limits;
 use swe_ci_core::step::Role;
 use swe_ci_gateway::{Gateway, INSIDE, RELAY_COMMAND, SocketMount};
-use swe_ci_grading::{Bootstrap, Graded, Grading, grade, grade_in, owed_to_clues};
+use swe_ci_grading::{Bootstrap, Graded, Grading, grade, grade_in};
 use swe_ci_sandbox::{
     ContainerSpec, GatewayMount, OnLine, Purpose, Sandbox, SandboxContainer, SandboxError,
 };
@@ -135,16 +134,6 @@ impl ContainerPool {
     /// Lets go of the containers created ahead: what broke one may have broken all.
     pub fn clear(&mut self) {
         self.ahead.clear();
-    }
-
-    /// [`owed_to_clues`], in containers of its own.
-    pub async fn owed_to_clues(
-        &self,
-        grading: &Grading,
-        passed: &[&str],
-    ) -> Result<Option<Finding>, SandboxError> {
-        let sandbox = self.factory.sandbox.as_ref();
-        owed_to_clues(sandbox, &self.factory.spec(), grading, passed).await
     }
 
     fn position(&self, role: Role) -> Option<usize> {

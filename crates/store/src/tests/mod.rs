@@ -7,6 +7,7 @@ mod audit;
 mod background_work;
 mod changes;
 mod curations;
+mod evolution_audits;
 mod evolution_digests;
 mod findings;
 mod handovers;

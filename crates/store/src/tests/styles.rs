@@ -30,7 +30,7 @@ fn style() -> EvolutionStyle {
 }
 
 /// Runs an evolution to its end, with an artifact of its code or none.
-async fn ended(store: &Store, ending: Ending, code: &str) -> String {
+pub(super) async fn ended(store: &Store, ending: Ending, code: &str) -> String {
     let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
     let tested = step(1, Role::Test, StepOutcome::Scored { solved: true });
     let record = StepToRecord {

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::digest::sha256_hex;
-use swe_ci_core::finding::{Finding, FindingKind, Grade};
 use swe_ci_core::outcomes::TestList;
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::report::Report;
@@ -257,10 +256,9 @@ async fn after_the_last_iteration_no_container_is_created() {
         assert_eq!(fixture.sandbox.opened(), opened);
     };
     check(1, Ending::IterationsSpent, 3).await;
-    // Six steps, and the second grading of the code that solved the task.
-    check(2, Ending::Solved, 7).await;
+    check(2, Ending::Solved, 6).await;
     // The replayed history ends before the iterations do.
-    check(20, Ending::Solved, 7).await;
+    check(20, Ending::Solved, 6).await;
 }
 
 #[tokio::test]
@@ -280,106 +278,6 @@ async fn every_step_has_a_fresh_container() {
             .map(|i| i.outcomes.letters())
             .collect::<Vec<_>>(),
         ["pf", "pp"]
-    );
-}
-
-/// The commands of two iterations; then come the gradings with moved clues.
-const STEPS: usize = 6;
-
-/// Code that solves the task passes one test fewer with its clues moved, in
-/// these of the gradings of code, oracle, and code again.
-fn order_matters(
-    exec: &Exec,
-    files: &mut FakeFiles,
-    call: usize,
-    gradings: &[usize],
-) -> Result<Exit, SandboxError> {
-    if is_grading(exec) {
-        let moves = testing::moves_clues(&files[STDIN]).unwrap();
-        assert_eq!(moves, call >= STEPS);
-    }
-    if call < STEPS || !gradings.contains(&(call - STEPS)) {
-        return honest(exec, files, call);
-    }
-    let tests = outcomes(1);
-    let tests = tests
-        .each_ref()
-        .map(|(id, outcome)| (id.as_str(), *outcome));
-    let printed = testing::session(&files[STDIN], &tests).unwrap();
-    files.insert(STDOUT.into(), printed);
-    Ok(Exit::Code(0))
-}
-
-#[tokio::test]
-async fn tests_that_need_their_clues_are_a_finding_of_the_last_iteration() {
-    let check = async |fake: Fake, commands: usize, expect: Option<(Grade, &str)>| {
-        let fixture = Fixture::new(fake, 1).await;
-        assert_eq!(fixture.evolve().await, Ending::Solved);
-        let opened = fixture.sandbox.opened();
-        assert!((commands..=commands + 3).contains(&opened), "{opened}");
-        let store = &fixture.evolver.store;
-        let iterations = store.iterations(&fixture.claim.evolution_id).await.unwrap();
-        let clues = |n: usize| {
-            let findings = iterations[n].findings.iter();
-            findings.filter(|finding| finding.kind == FindingKind::Clues)
-        };
-        assert_eq!(clues(0).count(), 0);
-        let found: Vec<&Finding> = clues(1).collect();
-        assert_eq!(found.len(), usize::from(expect.is_some()), "{found:?}");
-        for (finding, (grade, text)) in found.iter().zip(expect) {
-            assert_eq!(finding.grade, grade, "{finding:?}");
-            assert!(finding.text.contains(text), "{finding:?}");
-        }
-        // It says nothing about what passed as written.
-        assert_eq!(iterations[1].outcomes.letters(), "pp");
-    };
-    let suspicious = (
-        Grade::Suspicious,
-        "1 test passes only as the suite is written",
-    );
-    check(honest, 7, None).await;
-    check(
-        |e, f, n| order_matters(e, f, n, &[0, 2]),
-        9,
-        Some(suspicious),
-    )
-    .await;
-    // A test that fails now and then.
-    check(|e, f, n| order_matters(e, f, n, &[0]), 9, None).await;
-    // One that needs its order on the oracle's code too.
-    check(|e, f, n| order_matters(e, f, n, &[0, 1, 2]), 8, None).await;
-    let too_long: Fake = |exec, files, call| match call {
-        STEPS => Ok(Exit::TimedOut),
-        _ => honest(exec, files, call),
-    };
-    check(too_long, 7, Some((Grade::Note, "took longer than 3600 s"))).await;
-    let collapses: Fake = |exec, files, call| {
-        if call == STEPS || call == STEPS + 2 {
-            return Ok(Exit::Code(3));
-        }
-        honest(exec, files, call)
-    };
-    let collapsed = (
-        Grade::Suspicious,
-        "(pytest ended with exit code 3: an internal error)",
-    );
-    check(collapses, 9, Some(collapsed)).await;
-}
-
-#[tokio::test]
-async fn the_platform_failing_while_clues_are_moved_repeats_the_step() {
-    let once: Fake = |exec, files, call| match call {
-        STEPS => Err(SandboxError::Lost),
-        _ => honest(exec, files, call),
-    };
-    let fixture = Fixture::new(once, 2).await;
-    assert_eq!(fixture.evolve().await, Ending::Solved);
-    assert_eq!(
-        fixture.outcomes().await[5..],
-        [
-            StepOutcome::InfraFailed,
-            StepOutcome::Scored { solved: true }
-        ]
     );
 }
 

@@ -1,0 +1,92 @@
+//! Audits: each evolution has one, and what it finds changes iterations.
+
+use swe_ci_base::clock::now_ms;
+use swe_ci_core::audit::{Coverage, EvolutionAudit};
+
+use super::styles::ended;
+use super::*;
+use crate::ContradictedSuite;
+
+#[tokio::test]
+async fn an_evolution_is_audited_by_one_worker() {
+    on_both(async |store| {
+        let run_id = run(&store, &[("a", 3.0), ("b", 2.0), ("c", 1.0)]).await;
+        let old = ended(&store, Ending::Solved, "code/1").await;
+        let new = ended(&store, Ending::Solved, "code/2").await;
+        ended(&store, Ending::Solved, "").await;
+        // From before there were audits.
+        sqlx::query("INSERT INTO evolution_audits (evolution_id, worker, claimed_until, holds_rank, found) VALUES ($1, '', 0, 0, '')")
+            .bind(&old)
+            .execute(&store.pool)
+            .await
+            .unwrap();
+        let pending = async || store.pending_audits(&run_id).await.unwrap();
+        let claim = async || store.claim_audit("here", now_ms() + 60_000).await.unwrap();
+        assert_eq!(pending().await, 1);
+        assert_eq!(claim().await, Some(new.clone()));
+        assert_eq!(claim().await, Some(old.clone()));
+        assert_eq!(claim().await, None);
+        assert_eq!(pending().await, 1);
+        // A killed process's claims pass to its successor, in the same order.
+        store.release_audits("here").await.unwrap();
+        assert_eq!((claim().await, pending().await), (Some(new.clone()), 1));
+
+        let audit = EvolutionAudit {
+            reason: Some("no tests".into()),
+            ..EvolutionAudit::default()
+        };
+        assert_eq!(store.evolution_audit(&new).await.unwrap(), None);
+        store.put_audit(&new, &audit, &[]).await.unwrap();
+        assert_eq!(store.evolution_audit(&new).await.unwrap(), Some(audit));
+        assert_eq!((claim().await, pending().await), (Some(old), 0));
+        assert_eq!(claim().await, None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn accused_code_collapses() {
+    on_both(async |store| {
+        run(&store, &[("a", 3.0)]).await;
+        let id = ended(&store, Ending::Solved, "code/1").await;
+        let collapsed = IterationRow {
+            verdict: Verdict::Collapsed { lost: 1 },
+            gained: 0,
+            outcomes: Outcomes::from_letters("---".into()),
+            collapse: Some("it passes contradictions".into()),
+            ..all_passed("code/1")
+        };
+        let audit = EvolutionAudit::default();
+        store
+            .put_audit(&id, &audit, std::slice::from_ref(&collapsed))
+            .await
+            .unwrap();
+        let rows = store.iterations(&id).await.unwrap();
+        assert_eq!(rows[0].verdict, collapsed.verdict);
+        assert_eq!(rows[0].outcomes, collapsed.outcomes);
+        let evolution = store.evolution(&id).await.unwrap();
+        assert_eq!(evolution.ending, Some(Ending::CutShort));
+        assert_eq!(evolution.reason, collapsed.collapse);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn contradictions_are_made_once_for_a_suite() {
+    on_both(async |store| {
+        assert_eq!(store.contradictions("s").await.unwrap(), None);
+        let mut suite = ContradictedSuite {
+            artifact: String::new(),
+            coverage: Coverage {
+                reason: Some("Python 3.8 cannot write tests".into()),
+                ..Coverage::default()
+            },
+        };
+        store.put_contradictions("s", &suite).await.unwrap();
+        suite.artifact = "key".into();
+        suite.coverage.reason = None;
+        store.put_contradictions("s", &suite).await.unwrap();
+        assert_eq!(store.contradictions("s").await.unwrap(), Some(suite));
+    })
+    .await;
+}
