@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode, header};
 use secrecy::SecretString;
 use serde_json::Value;
@@ -27,14 +27,15 @@ use tracing::Span;
 
 use super::connections::{self, ConnectionLimits};
 use super::recording::Recorder;
+use super::server::{self, InProcess};
 use super::session_state::{ExchangeTotals, SessionState};
-use super::{Gateway, Ledger, Recording, SOCKET, SocketMount, server};
+use super::{ChatAnswer, Gateway, Ledger, Recording, SOCKET, SocketMount};
 
 /// How long active exchanges may continue after the step has ended, so that
 /// their cost is known.
 const CLOSE_GRACE: Duration = Duration::from_secs(5);
 /// The most bytes of an answer to this process.
-const MAX_ANSWER: usize = 32 << 20;
+pub(super) const MAX_ANSWER: usize = 32 << 20;
 
 /// The model, key, budget and limits of one session.
 #[derive(Debug)]
@@ -157,20 +158,27 @@ impl GatewaySession {
         server::router(self.state.clone())
     }
 
-    /// Sends a chat completion from this process; the status and the body of the
-    /// answer.
+    /// Sends a chat completion from this process. A refusal is its status and text.
     ///
     /// # Errors
-    /// When the answer breaks off, or is longer than 32 MiB.
-    pub async fn chat(&self, body: &Value) -> anyhow::Result<(StatusCode, Bytes)> {
+    /// When the answer is longer than 32 MiB.
+    pub async fn chat(
+        &self,
+        body: &Value,
+    ) -> anyhow::Result<Result<ChatAnswer, (StatusCode, String)>> {
         let request = Request::post("/v1/chat/completions")
             .header(header::AUTHORIZATION, format!("Bearer {}", self.token()))
             .header(header::CONTENT_TYPE, "application/json")
+            .extension(InProcess)
             .body(Body::from(serde_json::to_vec(body)?))?;
         let response = self.router().oneshot(request).await?;
         let status = response.status();
         let body = to_bytes(response.into_body(), MAX_ANSWER).await;
-        Ok((status, body.context("the gateway's answer broke off")?))
+        let body = body.context("the gateway's answer broke off")?;
+        if status.is_success() {
+            return Ok(Ok(ChatAnswer::parse(&body)));
+        }
+        Ok(Err((status, String::from_utf8_lossy(&body).into_owned())))
     }
 
     /// Returns when the step cannot continue.

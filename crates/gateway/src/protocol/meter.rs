@@ -114,7 +114,7 @@ impl Meter {
             Form::Unknown => {}
             Form::Stream(splitter) => {
                 for event in splitter.take(bytes) {
-                    self.progress.event(self.protocol, event);
+                    self.progress.event(self.protocol, event, true);
                 }
             }
             Form::Whole(whole) if whole.len() + bytes.len() <= MAX_ANSWER => whole.extend(bytes),
@@ -132,7 +132,7 @@ impl Meter {
             }
             Form::Stream(splitter) => {
                 if let Some(event) = splitter.finish() {
-                    self.progress.event(self.protocol, event);
+                    self.progress.event(self.protocol, event, false);
                 }
             }
             Form::Unknown | Form::TooLong => {}
@@ -149,9 +149,17 @@ impl Meter {
 }
 
 impl AnswerProgress {
-    fn event(&mut self, protocol: Protocol, event: Event) {
+    /// `ended`: nothing of the event is missing.
+    fn event(&mut self, protocol: Protocol, event: Event, ended: bool) {
         let value = read_json(event.data.as_bytes());
-        dialect(protocol).event(&value.unwrap_or(Value::String(event.data)), self);
+        let value = value.unwrap_or(Value::String(event.data));
+        if let Value::String(text) = &value
+            && ended
+            && text.starts_with('{')
+        {
+            self.fail(&format!("an event is not JSON: {text}").into());
+        }
+        dialect(protocol).event(&value, self);
     }
 
     /// Providers send usage once, or several times as it grows. Some then send

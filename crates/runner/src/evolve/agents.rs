@@ -282,7 +282,6 @@ impl<'a> Agents<'a> {
             session,
             prompt: prompts::prompt(self.mode, work.role),
             time_limit: self.agent_time(),
-            excluded_time: session.off_clock(),
         };
         match builtin::work(&task, &mut |line| log.line(line)).await {
             Ok(()) => Ok(()),

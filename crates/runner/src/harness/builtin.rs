@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
-use swe_ci_gateway::GatewaySession;
+use swe_ci_gateway::{ChatAnswer, GatewaySession};
 use swe_ci_sandbox::CODE_FOLDER;
 use swe_ci_sandbox::{Exec, Exit, OnLine, SandboxContainer, SandboxError};
 
@@ -37,7 +37,6 @@ pub struct Task<'a> {
     pub session: &'a GatewaySession,
     pub prompt: &'a str,
     pub time_limit: Duration,
-    pub excluded_time: ExcludedTime,
 }
 
 /// Why the work ended before its end.
@@ -55,8 +54,16 @@ impl<E: Into<SandboxError>> From<E> for End {
     }
 }
 
-/// Works until the model calls no more tools.
+/// Works until the model calls no more tools, or the time is spent.
 pub async fn work(task: &Task<'_>, on_line: OnLine<'_>) -> Result<(), End> {
+    let clock = task.session.off_clock();
+    tokio::select! {
+        ended = converse(task, on_line) => ended,
+        () = clock.spent(task.time_limit) => Err(End::Sandbox(Exit::TimedOut)),
+    }
+}
+
+async fn converse(task: &Task<'_>, on_line: OnLine<'_>) -> Result<(), End> {
     let mut messages = vec![
         json!({ "role": "system", "content": SYSTEM }),
         json!({ "role": "user", "content": task.prompt }),
@@ -111,9 +118,8 @@ enum Tool {
 }
 
 impl Answer {
-    fn parse(body: &Value) -> Result<Self, String> {
-        let message = body.pointer("/choices/0/message").cloned();
-        let message = message.ok_or("the model's answer has no message")?;
+    fn parse(answer: ChatAnswer) -> Result<Self, String> {
+        let message = answer.message.ok_or("the model's answer has no message")?;
         let calls = message.get("tool_calls").and_then(Value::as_array);
         let calls = calls.into_iter().flatten().map(Call::parse).collect();
         Ok(Self { message, calls })
@@ -148,17 +154,12 @@ impl Task<'_> {
         loop {
             let model = &self.session.endpoint().model;
             let body = json!({ "model": model, "messages": messages, "tools": tools() });
-            let (status, body) = self.session.chat(&body).await?;
-            if status.is_success() {
-                let body = serde_json::from_slice(&body)
-                    .map_err(|error| format!("the model's answer is not JSON: {error}"));
-                return body
-                    .and_then(|body| Answer::parse(&body))
-                    .map_err(End::Failed);
-            }
+            let (status, text) = match self.session.chat(&body).await? {
+                Ok(answer) => return Answer::parse(answer).map_err(End::Failed),
+                Err(refused) => refused,
+            };
             let too_long = [StatusCode::BAD_REQUEST, StatusCode::PAYLOAD_TOO_LARGE];
             if !(too_long.contains(&status) && shorten(messages)) {
-                let text = String::from_utf8_lossy(&body);
                 let text: String = text.chars().take(500).collect();
                 return Err(End::Failed(format!(
                     "the model answered HTTP {status}: {text}"
@@ -237,7 +238,7 @@ impl Task<'_> {
             wanted: None,
             working_dir: CODE_FOLDER.into(),
             time_limit: self.time_limit,
-            off: self.excluded_time.clone(),
+            off: ExcludedTime::default(),
         };
         let mut output = Output::default();
         let mut tee = |line: &str| {
