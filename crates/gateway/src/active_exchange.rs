@@ -59,6 +59,7 @@ pub(super) async fn respond(
         session: session.clone(),
         reply,
         has_head: false,
+        held: Vec::new(),
         recorded: Vec::new(),
         _memory: memory,
     };
@@ -98,6 +99,8 @@ pub(super) struct ActiveExchange {
     pub(super) tries: u32,
     /// The status of the last failure, if the request may be at fault for it.
     pub(super) refused: Option<Option<StatusCode>>,
+    /// The bytes of the present answer that the harness has not got.
+    pub(super) held: Vec<u8>,
     /// The bytes sent to the harness, up to a limit.
     recorded: Vec<u8>,
     /// Held until the exchange ends.
@@ -136,6 +139,7 @@ impl ActiveExchange {
     async fn run(mut self, headers: HeaderMap) {
         let closed = self.session.closed.clone();
         let waited = self.session.excluded.total();
+        let mut unfinished = false;
         let trouble = match &self.session.config.recording {
             Some(_) => self.replay().await,
             None => {
@@ -144,6 +148,9 @@ impl ActiveExchange {
                     .await;
                 trouble.unwrap_or_else(|| {
                     self.exchange.error = Some("the step ended before the answer did".into());
+                    let held = std::mem::take(&mut self.held);
+                    self.record_bytes(&held);
+                    unfinished = true;
                     None
                 })
             }
@@ -160,7 +167,7 @@ impl ActiveExchange {
             if !request.counting {
                 session.totals().trouble = trouble;
             }
-            session.count_exchange(&exchange);
+            session.count_exchange(&exchange, unfinished);
         };
         if let Err(error) = tokio::task::spawn_blocking(write).await {
             tracing::warn!("an exchange was not counted: {error:#}");
@@ -171,11 +178,12 @@ impl ActiveExchange {
     /// Calls the provider until the harness has an answer. Returns why the provider is
     /// to blame if there is none.
     async fn ask_provider(&mut self, headers: &HeaderMap) -> Option<String> {
-        let config = &self.session.config;
-        let outgoing = self
-            .request
-            .outgoing(&config.endpoint, config.allow_hosted_tools);
+        let session = self.session.clone();
+        let config = &session.config;
         loop {
+            let outgoing = self
+                .request
+                .outgoing(&config.endpoint, config.allow_hosted_tools);
             let failure = match self.try_once(&outgoing, headers).await {
                 Ok(trouble) => return trouble,
                 Err(failure) => failure,

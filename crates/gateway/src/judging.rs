@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use swe_ci_base::clock::now_ms;
+
 use super::active_exchange::ActiveExchange;
 use super::provider_request::{Failure, Judged, Next};
 use super::recording::Retry;
@@ -17,10 +19,14 @@ impl ActiveExchange {
     /// request is worth another try.
     pub(super) async fn judge(&mut self, failure: &Failure) -> Judged {
         self.tries += 1;
+        // A whole answer may need longer than anybody waits for a first byte.
+        if failure.next == Next::Probe && failure.answer.is_none() {
+            self.request.streamed |= self.request.in_process;
+        }
         let passing = match failure.next {
             Next::Nothing => return Judged::Provider(failure.why.clone()),
             Next::Try => true,
-            Next::Probe => false,
+            Next::Probe | Next::ProbeAlone => false,
         };
         // A provider need not support counting tokens in advance: no probe pays for it.
         if self.request.counting && !passing {
@@ -55,9 +61,14 @@ impl ActiveExchange {
     }
 
     /// Whether a request may be sent again whose provider answers others: not if it was
-    /// refused twice in the same way. Waits before.
+    /// refused twice in the same way. Waits before. Half an answer is no refusal.
     async fn deserves_another(&mut self, failure: &Failure) -> bool {
-        let refused = (failure.next == Next::Probe).then_some(failure.status());
+        if failure.next == Next::ProbeAlone {
+            return false;
+        }
+        let is_answer = failure.status().is_some_and(|status| status.is_success());
+        let may_be_its_fault = failure.next == Next::Probe && !is_answer;
+        let refused = may_be_its_fault.then_some(failure.status());
         let repeated = refused.is_some() && self.refused == refused;
         self.refused = refused;
         !repeated && self.tries < MAX_TRIES && self.pause(failure, &failure.why).await
@@ -84,7 +95,10 @@ impl ActiveExchange {
             waited_ms: u64::try_from(pause.as_millis()).unwrap_or(u64::MAX),
         });
         let _waiting = (session.excluded.wait(), session.unable.wait());
+        let next = now_ms().saturating_add(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX));
+        session.totals().next_try = Some(next);
         self.keeping_alive(tokio::time::sleep(pause)).await;
+        session.totals().next_try = None;
         true
     }
 

@@ -55,7 +55,7 @@ pub use budget_ledger::{Ledger, Ledgers, SharedAccount, Spent};
 pub use chat_answer::ChatAnswer;
 pub use recording::{Exchange, Lines};
 pub use replay::Recording;
-pub use session::{GatewaySession, SessionConfig, StopReason};
+pub use session::{GatewaySession, SessionConfig, StopReason, Waiting};
 pub use sse::Splitter;
 
 use concurrency::ConcurrencyLimiters;

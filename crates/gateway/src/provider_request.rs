@@ -37,6 +37,8 @@ pub(super) enum Next {
     Try,
     /// A probe, and after it the same request once.
     Probe,
+    /// A probe alone: there is an answer, and another would cost as much again.
+    ProbeAlone,
 }
 
 /// The judgement about a failure.

@@ -21,8 +21,6 @@ struct Incoming {
     status: StatusCode,
     headers: HeaderMap,
     meter: Meter,
-    /// The bytes that the harness has not got.
-    held: Vec<u8>,
     /// The harness gets each piece as it comes.
     passing: bool,
 }
@@ -75,9 +73,9 @@ impl ActiveExchange {
             status: response.status(),
             headers: response.headers().clone(),
             meter: Meter::new(self.request.protocol),
-            held: Vec::new(),
             passing: false,
         };
+        self.held.clear();
         let broken = self.read(response, &mut answer, waiting).await?;
         self.end(answer, broken).await
     }
@@ -117,17 +115,18 @@ impl ActiveExchange {
         if answer.passing {
             return self.pass(piece).await;
         }
-        answer.held.extend_from_slice(&piece);
+        self.held.extend_from_slice(&piece);
         let says = answer.meter.says();
         answer.passing = match self.request.in_process {
             // A caller in this process wants whole answers, and so any of its
             // requests can be tried again.
-            true => answer.held.len() > super::session::MAX_ANSWER,
-            false => says || (answer.meter.is_stream() && answer.held.len() > MAX_HELD),
+            true => self.held.len() > super::session::MAX_ANSWER,
+            false => says || (answer.meter.is_stream() && self.held.len() > MAX_HELD),
         };
         if answer.passing {
+            let held = std::mem::take(&mut self.held);
             self.begin(answer);
-            self.pass(std::mem::take(&mut answer.held).into()).await;
+            self.pass(held.into()).await;
         }
     }
 
@@ -139,7 +138,7 @@ impl ActiveExchange {
     ) -> Result<Option<String>, Failure> {
         self.exchange.streamed = answer.meter.is_stream();
         if !answer.passing && !self.exchange.streamed {
-            answer.held = protocol::readable(answer.held);
+            self.held = protocol::readable(std::mem::take(&mut self.held));
         }
         let metered = std::mem::replace(&mut answer.meter, Meter::new(self.request.protocol));
         let metered = metered.finish();
@@ -147,7 +146,12 @@ impl ActiveExchange {
             *self.exchange.usage.get_or_insert_default() += usage;
         }
         self.exchange.complete = metered.complete;
-        let why = self.complaint(&metered, broken.as_deref(), &answer.held);
+        if !self.request.counting {
+            let note = |end: &String| format!("the model's last answer was cut off (`{end}`)");
+            self.session.totals().note = metered.cut.as_ref().map(note);
+        }
+        let why = self.complaint(&metered, broken.as_deref());
+        let held = std::mem::take(&mut self.held);
         if answer.passing {
             if broken.is_some() {
                 let why = "the provider's answer broke off";
@@ -158,23 +162,27 @@ impl ActiveExchange {
         }
         let Some(why) = why else {
             self.begin(&answer);
-            self.pass(answer.held.into()).await;
+            self.pass(held.into()).await;
             return Ok(None);
         };
         Err(Failure {
             why,
-            next: if metered.says { Next::Probe } else { Next::Try },
+            next: match metered.says {
+                false => Next::Try,
+                true if metered.complete && broken.is_none() => Next::ProbeAlone,
+                true => Next::Probe,
+            },
             pause: None,
             answer: Some(AsItStood {
                 status: answer.status,
                 headers: answer.headers,
-                body: answer.held,
+                body: held,
             }),
         })
     }
 
-    /// What is wrong with an answer, of which the harness has not got `held`.
-    fn complaint(&self, metered: &Metered, broken: Option<&str>, held: &[u8]) -> Option<String> {
+    /// What is wrong with an answer.
+    fn complaint(&self, metered: &Metered, broken: Option<&str>) -> Option<String> {
         let says = metered.says || self.request.counting;
         if let Some(why) = broken {
             return Some(format!("the provider's answer broke off: {why}"));
@@ -186,8 +194,8 @@ impl ActiveExchange {
         if let Some(end) = &metered.odd_end {
             return Some(format!("the provider ended its answer with `{end}`"));
         }
-        if !metered.complete && held.starts_with(b"<") {
-            let page = shorten(&String::from_utf8_lossy(held));
+        if !metered.complete && self.held.starts_with(b"<") {
+            let page = shorten(&String::from_utf8_lossy(&self.held));
             return Some(format!("the provider answered with a page: {page}"));
         }
         if !metered.complete {

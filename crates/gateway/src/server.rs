@@ -82,7 +82,7 @@ async fn checked_answer(
     let mut agent_request =
         protocol::parse_request(&call, &bytes).map_err(|why| (Problem::BadRequest, why))?;
     if parts.extensions.get::<InProcess>().is_some() {
-        (agent_request.in_process, agent_request.streamed) = (true, true);
+        agent_request.in_process = true;
     }
     let (actual, expected) = (agent_request.protocol, endpoint.protocol);
     if actual != expected {

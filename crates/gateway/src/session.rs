@@ -62,12 +62,28 @@ pub enum StopReason {
     Provider(String),
 }
 
+/// A wait for the provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    pub waited: Duration,
+    /// The last failure; empty if a request waits for a permit of the limiter.
+    pub why: String,
+    /// When the provider is asked again, in unix milliseconds.
+    pub next_try: Option<i64>,
+    /// The probes of the step so far, and millionths of a US dollar for them.
+    pub probes: u64,
+    pub probe_micro_usd: u64,
+}
+
 #[derive(Debug, Default)]
 pub struct Account {
     pub usage: Usage,
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last exchange failed.
     pub trouble: Option<String>,
+    /// What a reader of the step should know of its last answer, such as that it
+    /// was cut off.
+    pub note: Option<String>,
     /// The refused requests by the names of the tools they asked the provider
     /// to execute.
     pub refused_tools: BTreeMap<String, u32>,
@@ -145,12 +161,22 @@ impl GatewaySession {
         self.state.excluded.clone()
     }
 
-    /// How long the session has been waiting for the provider, if it is, and the
-    /// last failure: empty if a request waits for a permit of the limiter.
-    pub fn waiting(&self) -> Option<(Duration, String)> {
+    /// The present wait for the provider, if there is one.
+    pub fn waiting(&self) -> Option<Waiting> {
         let waited = self.state.excluded.waiting()?;
-        let failure = self.state.totals().last_failure.clone();
-        Some((waited, failure.unwrap_or_default()))
+        let totals = self.state.totals();
+        Some(Waiting {
+            waited,
+            why: totals.last_failure.clone().unwrap_or_default(),
+            next_try: totals.next_try,
+            probes: totals.traffic.probes,
+            probe_micro_usd: totals.traffic.probe_micro_usd,
+        })
+    }
+
+    /// Says what a reader of the step should know of the last answer.
+    pub fn note(&self, note: &str) {
+        self.state.totals().note = Some(note.to_owned());
     }
 
     /// The session's server for callers in this process.
@@ -222,6 +248,7 @@ impl GatewaySession {
             usage: totals.usage,
             traffic: totals.traffic,
             trouble: totals.trouble.take(),
+            note: totals.note.take(),
             refused_tools: std::mem::take(&mut totals.refused_tools),
             recording,
         }

@@ -22,6 +22,7 @@ mod regrade;
 mod sandbox;
 mod secrets;
 mod steering;
+mod storm;
 mod style;
 mod verify;
 mod workers;

@@ -27,6 +27,8 @@ pub struct Metered {
     pub says: bool,
     /// The reason for the end, if the protocol knows no such.
     pub odd_end: Option<String>,
+    /// The reason for the end, if it was a limit or a filter of the model's.
+    pub cut: Option<String>,
 }
 
 /// The reasons that a protocol gives for the end of an answer.
@@ -74,6 +76,7 @@ pub(super) struct AnswerProgress {
     ended: bool,
     says: bool,
     odd_end: Option<String>,
+    cut: Option<String>,
     error: Option<String>,
 }
 
@@ -144,6 +147,7 @@ impl Meter {
             error: found.error,
             says: found.says,
             odd_end: found.odd_end,
+            cut: found.cut,
         }
     }
 }
@@ -208,6 +212,7 @@ impl AnswerProgress {
         };
         if ends.cut.contains(&reason) {
             self.says = true;
+            self.cut = Some(reason.to_owned());
         } else if !ends.done.contains(&reason) {
             self.odd_end = Some(reason.chars().take(MAX_ERROR).collect());
         }

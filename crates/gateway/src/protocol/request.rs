@@ -57,8 +57,8 @@ pub struct AgentRequest {
     /// The body as text; a tree takes several times as much memory.
     fields: Fields,
     pub counting: bool,
-    /// The caller is in this process: it wants the answer whole, and the provider
-    /// streams it, since connections that are silent for long break.
+    /// The caller is in this process, and wants the answer whole. If the provider is
+    /// silent for too long, it is asked to stream.
     pub in_process: bool,
     /// The tools and fields with which the provider would act for the agent.
     hosted_tools: BTreeSet<String>,
@@ -145,7 +145,7 @@ impl AgentRequest {
     pub fn outgoing(&self, endpoint: &Endpoint, allow_hosted_tools: bool) -> Outgoing {
         let dialect = dialect(self.protocol);
         let mut body = self.fields.clone();
-        if self.in_process {
+        if self.in_process && self.streamed {
             body.put("stream", &true.into());
         }
         if !self.counting {

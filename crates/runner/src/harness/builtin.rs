@@ -25,6 +25,8 @@ const MAX_FILE: u64 = 4 << 20;
 /// Seconds a command may take.
 const COMMAND_SECONDS: u64 = 600;
 
+const CALL_AS_TEXT: &str = "the model's last answer has a tool call written as text, which its server's tool parser did not recognise";
+
 const SYSTEM: &str = "You work in a Linux container by calling tools; nobody reads what you say in between. Commands start in /app/code, each in a new shell, and may take ten minutes. When your work is done, answer without calling a tool.";
 
 /// A shell with a time limit that leaves the container running.
@@ -75,6 +77,9 @@ async fn converse(task: &Task<'_>, on_line: OnLine<'_>) -> Result<(), End> {
         }
         messages.push(answer.message);
         if answer.calls.is_empty() {
+            if answer.has_call_as_text {
+                task.session.note(CALL_AS_TEXT);
+            }
             return Ok(());
         }
         for call in answer.calls {
@@ -92,6 +97,8 @@ struct Answer {
     /// Unchanged: models want all of it back.
     message: Value,
     calls: Vec<Call>,
+    /// The model called a tool, but in its text.
+    has_call_as_text: bool,
 }
 
 #[derive(Debug)]
@@ -122,7 +129,12 @@ impl Answer {
         let message = answer.message.ok_or("the model's answer has no message")?;
         let calls = message.get("tool_calls").and_then(Value::as_array);
         let calls = calls.into_iter().flatten().map(Call::parse).collect();
-        Ok(Self { message, calls })
+        let text = message["content"].as_str().unwrap_or_default();
+        Ok(Self {
+            has_call_as_text: is_call(text),
+            calls,
+            message,
+        })
     }
 }
 
@@ -286,6 +298,20 @@ impl Output {
     }
 }
 
+/// Whether a text has the JSON of a call of one of our tools.
+fn is_call(text: &str) -> bool {
+    text.match_indices('{').any(|(at, _)| {
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+        let Some(Ok(value)) = values.next() else {
+            return false;
+        };
+        let named = ["bash", "write", "edit"]
+            .iter()
+            .any(|name| value["name"] == *name);
+        named && (value["arguments"].is_object() || value["parameters"].is_object())
+    })
+}
+
 fn absolute(path: &str) -> String {
     if path.starts_with('/') {
         path.to_owned()
@@ -369,6 +395,21 @@ mod tests {
         assert!(shown.starts_with("line 0\n") && shown.ends_with("line 9999\n[done]"));
         assert!(shown.contains("bytes left out]") && shown.len() < MAX_OUTPUT + 100);
         assert_eq!(Output::default().shown("exit code 1"), "[exit code 1]");
+    }
+
+    #[test]
+    fn calls_in_the_text_are_recognised() {
+        let call = r#"{"name": "bash", "arguments": {"command": "ls"}}"#;
+        for text in [
+            call,
+            &format!("<tool_call>\n{call}\n</tool_call>"),
+            &format!("I {{will}} call:\n```json\n{call}\n```"),
+        ] {
+            assert!(is_call(text), "{text}");
+        }
+        for text in ["", "{", "Done.", r#"{"name": "Ann", "arguments": {}}"#] {
+            assert!(!is_call(text), "{text}");
+        }
     }
 
     #[test]
