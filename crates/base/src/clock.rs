@@ -82,6 +82,19 @@ impl ExcludedTime {
         waits.total + waits.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
+    /// Returns once this much time has passed from now, waits aside.
+    pub async fn spent(&self, limit: Duration) {
+        let (began, before) = (Instant::now(), self.total());
+        loop {
+            let waited = self.total().saturating_sub(before);
+            let charged = began.elapsed().saturating_sub(waited);
+            match limit.checked_sub(charged) {
+                Some(left) if !left.is_zero() => tokio::time::sleep(left).await,
+                _ => return,
+            }
+        }
+    }
+
     /// Duration of the present waiting time; `None` when no wait is running.
     pub fn waiting(&self) -> Option<Duration> {
         self.lock().since.map(|since| since.elapsed())

@@ -48,6 +48,24 @@ pub struct Traffic {
     /// Millionths of a US dollar; absent when no price is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub micro_usd: Option<u64>,
+    /// Requests that the end of the step cut off. Their tokens are unknown, and not in
+    /// the usage.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unfinished: u64,
+    /// About so many tokens of unfinished requests had been streamed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub streamed_tokens: u64,
+    /// Requests of the platform's own that told whose fault a failure was.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub probes: u64,
+    /// Millionths of a US dollar for the probes; not in `micro_usd`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub probe_micro_usd: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl std::ops::AddAssign for Traffic {
@@ -56,6 +74,10 @@ impl std::ops::AddAssign for Traffic {
         self.requests = self.requests.saturating_add(other.requests);
         self.retries = self.retries.saturating_add(other.retries);
         self.waiting_ms = self.waiting_ms.saturating_add(other.waiting_ms);
+        self.unfinished = self.unfinished.saturating_add(other.unfinished);
+        self.streamed_tokens = self.streamed_tokens.saturating_add(other.streamed_tokens);
+        self.probes = self.probes.saturating_add(other.probes);
+        self.probe_micro_usd = self.probe_micro_usd.saturating_add(other.probe_micro_usd);
         self.micro_usd = match (self.micro_usd, other.micro_usd) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
             _ => None,

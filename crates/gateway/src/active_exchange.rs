@@ -2,27 +2,23 @@
 //! recording, streams the answer to the harness, counts and records it.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use futures::StreamExt;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use swe_ci_base::clock::{Wait, now_ms};
+use swe_ci_base::clock::now_ms;
 use tokio::sync::OwnedSemaphorePermit;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
-use super::protocol::{self, AgentRequest, Meter, Outgoing, Problem};
-use super::provider_request::{AsItStood, Failure, Judged, shorten};
+use super::protocol::{AgentRequest, Problem};
+use super::provider_request::{Failure, Judged};
 use super::recording::{Exchange, MAX_ANSWER};
 use super::reply::{Reply, content_type, reply};
 use super::session_state::SessionState;
-
-/// Bytes of a stream that says nothing, until the harness gets them all the same.
-const MAX_HELD: usize = 1 << 20;
 
 /// Starts an exchange and returns its response as soon as the head is known.
 pub(super) async fn respond(
@@ -32,7 +28,7 @@ pub(super) async fn respond(
     body: &[u8],
     memory: OwnedSemaphorePermit,
 ) -> Response {
-    let (reply, response) = reply(request.protocol, request.streamed);
+    let (reply, response) = reply(request.protocol, request.streamed && !request.in_process);
     let (ordinal, distinct) = session.number_request(body);
     let active = ActiveExchange {
         exchange: Exchange {
@@ -58,9 +54,12 @@ pub(super) async fn respond(
         request,
         distinct,
         own_pause: session.gateway.inner.retry_policy.first_pause,
+        tries: 0,
+        refused: None,
         session: session.clone(),
         reply,
         has_head: false,
+        held: Vec::new(),
         recorded: Vec::new(),
         _memory: memory,
     };
@@ -92,10 +91,16 @@ pub(super) struct ActiveExchange {
     pub(super) request: AgentRequest,
     distinct: u32,
     pub(super) exchange: Exchange,
-    reply: Reply,
+    pub(super) reply: Reply,
     /// The provider has begun to answer.
-    has_head: bool,
+    pub(super) has_head: bool,
     pub(super) own_pause: Duration,
+    /// Failed tries since a probe was last not answered.
+    pub(super) tries: u32,
+    /// The status of the last failure, if the request may be at fault for it.
+    pub(super) refused: Option<Option<StatusCode>>,
+    /// The bytes of the present answer that the harness has not got.
+    pub(super) held: Vec<u8>,
     /// The bytes sent to the harness, up to a limit.
     recorded: Vec<u8>,
     /// Held until the exchange ends.
@@ -134,6 +139,7 @@ impl ActiveExchange {
     async fn run(mut self, headers: HeaderMap) {
         let closed = self.session.closed.clone();
         let waited = self.session.excluded.total();
+        let mut unfinished = false;
         let trouble = match &self.session.config.recording {
             Some(_) => self.replay().await,
             None => {
@@ -142,6 +148,9 @@ impl ActiveExchange {
                     .await;
                 trouble.unwrap_or_else(|| {
                     self.exchange.error = Some("the step ended before the answer did".into());
+                    let held = std::mem::take(&mut self.held);
+                    self.record_bytes(&held);
+                    unfinished = true;
                     None
                 })
             }
@@ -158,7 +167,7 @@ impl ActiveExchange {
             if !request.counting {
                 session.totals().trouble = trouble;
             }
-            session.count_exchange(&exchange);
+            session.count_exchange(&exchange, unfinished);
         };
         if let Err(error) = tokio::task::spawn_blocking(write).await {
             tracing::warn!("an exchange was not counted: {error:#}");
@@ -169,18 +178,17 @@ impl ActiveExchange {
     /// Calls the provider until the harness has an answer. Returns why the provider is
     /// to blame if there is none.
     async fn ask_provider(&mut self, headers: &HeaderMap) -> Option<String> {
-        let config = &self.session.config;
-        let outgoing = self
-            .request
-            .outgoing(&config.endpoint, config.allow_hosted_tools);
-        let mut tries = 0;
+        let session = self.session.clone();
+        let config = &session.config;
         loop {
+            let outgoing = self
+                .request
+                .outgoing(&config.endpoint, config.allow_hosted_tools);
             let failure = match self.try_once(&outgoing, headers).await {
                 Ok(trouble) => return trouble,
                 Err(failure) => failure,
             };
-            tries += 1;
-            match self.judge(&failure, tries).await {
+            match self.judge(&failure).await {
                 Judged::Again => {}
                 Judged::Request => {
                     self.pass_on_refusal(failure).await;
@@ -200,7 +208,8 @@ impl ActiveExchange {
             tokio::select! {
                 found = &mut awaited => break found,
                 () = tokio::time::sleep(interval) => {
-                    if self.has_head || !self.exchange.retries.is_empty() {
+                    let hopes = self.has_head || !self.exchange.retries.is_empty();
+                    if hopes && !self.request.in_process {
                         self.reply.keep_alive().await;
                     }
                 }
@@ -221,7 +230,7 @@ impl ActiveExchange {
     /// The harness gets what its request got.
     async fn pass_on_refusal(&mut self, failure: Failure) {
         self.exchange.error = Some(failure.why.clone());
-        let Some(stood) = failure.as_it_stood else {
+        let Some(stood) = failure.answer else {
             let (status, body) = self.reply.fail(Problem::ProviderFailed, &failure.why).await;
             self.exchange.status = status.as_u16();
             self.record_bytes(&body);
@@ -237,154 +246,7 @@ impl ActiveExchange {
         self.pass(stood.body.into()).await;
     }
 
-    /// Sends the request once. Streams the answer to the harness as soon as it says
-    /// something; before, nothing of it has reached the harness. Returns why the
-    /// provider is to blame if the answer ends badly after that.
-    async fn try_once(
-        &mut self,
-        outgoing: &Outgoing,
-        headers: &HeaderMap,
-    ) -> Result<Option<String>, Failure> {
-        let session = self.session.clone();
-        let waiting = session.excluded.wait();
-        let permit = self.keeping_alive(session.limiter.permit()).await;
-        // The clock stands until the first byte; a whole answer comes at once.
-        let waiting = self.request.streamed.then_some(waiting);
-        let began = Instant::now();
-        let tried = self.receive(outgoing, headers, waiting).await;
-        drop(permit);
-        match &tried {
-            Ok(_) => {
-                session.totals().last_failure = None;
-                session.limiter.on_success();
-            }
-            Err(failure) => {
-                if !self.request.streamed {
-                    session.excluded.exclude(began.elapsed());
-                }
-                session.unable.exclude(began.elapsed());
-                if failure.is_throttling() {
-                    session.limiter.on_throttled();
-                }
-            }
-        }
-        tried
-    }
-
-    async fn receive(
-        &mut self,
-        outgoing: &Outgoing,
-        headers: &HeaderMap,
-        mut waiting: Option<Wait>,
-    ) -> Result<Option<String>, Failure> {
-        let session = self.session.clone();
-        let patience = session.config.patience;
-        let queue = || Failure::passing(format!("no byte within {} s", patience.as_secs()));
-        let sent = tokio::time::timeout(patience, session.send(outgoing, headers));
-        let response = self.keeping_alive(sent).await.map_err(|_| queue())??;
-        let (status, headers) = (response.status(), response.headers().clone());
-        self.has_head = true;
-        let (mut held, mut passing) = (Vec::new(), false);
-        let mut meter = Meter::new(self.request.protocol);
-        let mut pieces = response.bytes_stream();
-        let mut broken = None;
-        loop {
-            let piece = match passing {
-                true => pieces.next().await,
-                false => {
-                    let next = tokio::time::timeout(patience, pieces.next());
-                    self.keeping_alive(next).await.map_err(|_| queue())?
-                }
-            };
-            drop(waiting.take());
-            match piece {
-                None => break,
-                Some(Ok(piece)) => {
-                    let piece = match meter.is_empty() {
-                        true => protocol::without_mark(piece),
-                        false => piece,
-                    };
-                    meter.take(&piece);
-                    if !passing {
-                        held.extend_from_slice(&piece);
-                        passing = meter.says() || (meter.is_stream() && held.len() > MAX_HELD);
-                        if passing {
-                            self.begin(status, &headers, meter.is_stream());
-                        }
-                    }
-                    if passing {
-                        let held = std::mem::take(&mut held);
-                        self.pass(if held.is_empty() { piece } else { held.into() })
-                            .await;
-                    }
-                }
-                Some(Err(error)) => {
-                    broken = Some(error.without_url().to_string());
-                    break;
-                }
-            }
-        }
-        let is_stream = meter.is_stream();
-        let metered = meter.finish();
-        if let Some(usage) = metered.usage {
-            *self.exchange.usage.get_or_insert_default() += usage;
-        }
-        self.exchange.complete = metered.complete;
-        self.exchange.streamed = is_stream;
-        let says = metered.says || self.request.counting;
-        let why = match (&broken, metered.error, metered.odd_end) {
-            (Some(why), _, _) => Some(format!("the provider's answer broke off: {why}")),
-            (None, Some(why), _) => Some(format!(
-                "the provider reported an error in its answer: {}",
-                shorten(&session.without_key(&why))
-            )),
-            (None, None, Some(end)) => Some(format!("the provider ended its answer with `{end}`")),
-            (None, None, None) if !metered.complete => {
-                Some("the provider's answer ended before its end".into())
-            }
-            (None, None, None) if !says => Some("the provider's answer is empty".into()),
-            (None, None, None) => None,
-        };
-        if passing {
-            if broken.is_some() {
-                let why = "the provider's answer broke off";
-                self.reply.break_off(why).await;
-            }
-            self.exchange.error.clone_from(&why);
-            return Ok(self.trouble(why).await);
-        }
-        let Some(why) = why else {
-            self.begin(status, &headers, is_stream);
-            let held = if is_stream {
-                held
-            } else {
-                protocol::readable(held)
-            };
-            self.pass(held.into()).await;
-            return Ok(None);
-        };
-        Err(Failure {
-            status: Some(status),
-            // Half a text is worth a probe, not another try.
-            passing: !metered.says,
-            as_it_stood: Some(AsItStood {
-                status,
-                headers,
-                body: held,
-            }),
-            ..Failure::passing(why)
-        })
-    }
-
-    fn begin(&mut self, status: StatusCode, headers: &HeaderMap, is_stream: bool) {
-        self.exchange.status = status.as_u16();
-        let mut headers = headers.clone();
-        // Some providers say something else.
-        headers.extend(content_type(is_stream));
-        self.reply.begin(status, &headers);
-    }
-
-    async fn pass(&mut self, piece: Bytes) {
+    pub(super) async fn pass(&mut self, piece: Bytes) {
         self.record_bytes(&piece);
         self.reply.piece(piece).await;
     }

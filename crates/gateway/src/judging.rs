@@ -3,8 +3,10 @@
 
 use std::time::Duration;
 
+use swe_ci_base::clock::now_ms;
+
 use super::active_exchange::ActiveExchange;
-use super::provider_request::{Failure, Judged};
+use super::provider_request::{Failure, Judged, Next};
 use super::recording::Retry;
 
 /// The longest pause between two tries, unless the provider asks for more.
@@ -15,30 +17,39 @@ const MAX_TRIES: u32 = 5;
 impl ActiveExchange {
     /// Decides who is at fault. Waits, and returns [`Judged::Again`] once the same
     /// request is worth another try.
-    pub(super) async fn judge(&mut self, failure: &Failure, tries: u32) -> Judged {
-        if failure.permanent {
-            return Judged::Provider(failure.why.clone());
+    pub(super) async fn judge(&mut self, failure: &Failure) -> Judged {
+        self.tries += 1;
+        // A whole answer may need longer than anybody waits for a first byte.
+        if failure.next == Next::Probe && failure.answer.is_none() {
+            self.request.streamed |= self.request.in_process;
         }
+        let passing = match failure.next {
+            Next::Nothing => return Judged::Provider(failure.why.clone()),
+            Next::Try => true,
+            Next::Probe | Next::ProbeAlone => false,
+        };
         // A provider need not support counting tokens in advance: no probe pays for it.
-        if self.request.counting && !failure.passing {
+        if self.request.counting && !passing {
             return Judged::Request;
         }
         // Most of these pass: the first is worth no probe.
-        if failure.passing && tries == 1 && self.pause(failure, &failure.why).await {
+        if passing && self.tries == 1 && self.pause(failure, &failure.why).await {
             return Judged::Again;
         }
+        let mut was_unable = false;
         loop {
             let session = self.session.clone();
             let waiting = (self.session.excluded.wait(), self.session.unable.wait());
             let verdict = self.keeping_alive(session.probe()).await;
             drop(waiting);
             let Err(unable) = verdict else {
-                let again = failure.passing && tries < MAX_TRIES;
-                return match again && self.pause(failure, &failure.why).await {
+                return match was_unable || self.deserves_another(failure).await {
                     true => Judged::Again,
                     false => Judged::Request,
                 };
             };
+            was_unable = true;
+            (self.tries, self.refused) = (0, None);
             if !self.pause(failure, &unable).await {
                 let seconds = self.session.unable.total().as_secs();
                 return Judged::Provider(format!(
@@ -47,6 +58,20 @@ impl ActiveExchange {
                 ));
             }
         }
+    }
+
+    /// Whether a request may be sent again whose provider answers others: not if it was
+    /// refused twice in the same way. Waits before. Half an answer is no refusal.
+    async fn deserves_another(&mut self, failure: &Failure) -> bool {
+        if failure.next == Next::ProbeAlone {
+            return false;
+        }
+        let is_answer = failure.status().is_some_and(|status| status.is_success());
+        let may_be_its_fault = failure.next == Next::Probe && !is_answer;
+        let refused = may_be_its_fault.then_some(failure.status());
+        let repeated = refused.is_some() && self.refused == refused;
+        self.refused = refused;
+        !repeated && self.tries < MAX_TRIES && self.pause(failure, &failure.why).await
     }
 
     /// Waits as long as the provider asks, otherwise twice as long each time, with
@@ -65,12 +90,15 @@ impl ActiveExchange {
         );
         session.totals().last_failure = Some(why.to_owned());
         self.exchange.retries.push(Retry {
-            status: failure.status.map(|status| status.as_u16()),
+            status: failure.status().map(|status| status.as_u16()),
             why: why.to_owned(),
             waited_ms: u64::try_from(pause.as_millis()).unwrap_or(u64::MAX),
         });
         let _waiting = (session.excluded.wait(), session.unable.wait());
+        let next = now_ms().saturating_add(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX));
+        session.totals().next_try = Some(next);
         self.keeping_alive(tokio::time::sleep(pause)).await;
+        session.totals().next_try = None;
         true
     }
 

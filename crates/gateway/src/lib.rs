@@ -21,6 +21,7 @@ pub mod trajectory;
 mod active_exchange;
 mod allowed_addresses;
 mod budget_ledger;
+mod chat_answer;
 mod concurrency;
 mod connections;
 mod judging;
@@ -28,6 +29,7 @@ mod probe;
 mod probe_results;
 mod protocol;
 mod provider_request;
+mod receive;
 mod recording;
 mod replay;
 mod reply;
@@ -50,9 +52,10 @@ use anyhow::Context;
 
 pub use allowed_addresses::{client_within, refusal, refused_by_name};
 pub use budget_ledger::{Ledger, Ledgers, SharedAccount, Spent};
+pub use chat_answer::ChatAnswer;
 pub use recording::{Exchange, Lines};
 pub use replay::Recording;
-pub use session::{GatewaySession, SessionConfig, StopReason};
+pub use session::{GatewaySession, SessionConfig, StopReason, Waiting};
 pub use sse::Splitter;
 
 use concurrency::ConcurrencyLimiters;
@@ -105,6 +108,8 @@ struct RetryPolicy {
     /// The pause before the first retry; doubled for each further one, up to a
     /// minute. A provider's `Retry-After` takes precedence.
     first_pause: Duration,
+    /// A provider that needs longer for the probe's one word is in trouble.
+    probe_limit: Duration,
 }
 
 impl Default for RetryPolicy {
@@ -112,6 +117,7 @@ impl Default for RetryPolicy {
         Self {
             keep_alive: Duration::from_secs(15),
             first_pause: Duration::from_secs(1),
+            probe_limit: Duration::from_mins(2),
         }
     }
 }

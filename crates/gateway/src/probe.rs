@@ -8,7 +8,7 @@
 //! One probe at a time runs per address, key and model. Sessions that waited for it
 //! share its result.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use futures::StreamExt;
@@ -22,8 +22,6 @@ const WORD: &str = "ready";
 const QUESTION: &str = "Answer with the one word: ready";
 /// Bytes of the answer that are searched for the word, and shown.
 const MAX_TEXT: usize = 64 << 10;
-/// A provider that needs longer for one word is in trouble.
-const TIME_LIMIT: Duration = Duration::from_mins(2);
 
 impl SessionState {
     /// Whether the provider answers anything now.
@@ -36,9 +34,10 @@ impl SessionState {
             return verdict.clone();
         }
         let began = Instant::now();
-        let asked = tokio::time::timeout(TIME_LIMIT, self.ask_for_a_word()).await;
+        let limit = self.gateway.inner.retry_policy.probe_limit;
+        let asked = tokio::time::timeout(limit, self.ask_for_a_word()).await;
         let verdict =
-            asked.unwrap_or_else(|_| Err(format!("no answer within {} s", TIME_LIMIT.as_secs())));
+            asked.unwrap_or_else(|_| Err(format!("no answer within {} s", limit.as_secs())));
         tracing::info!(
             model = self.config.endpoint.model,
             ?verdict,
@@ -69,7 +68,7 @@ impl SessionState {
             version,
         )]);
         let sent = self.send(&outgoing, &headers).await;
-        let response = sent.map_err(|failure| (failure.status, failure.why))?;
+        let response = sent.map_err(|failure| (failure.status(), failure.why))?;
         let (mut meter, mut text) = (Meter::new(endpoint.protocol), Vec::new());
         let mut pieces = response.bytes_stream();
         while let Some(piece) = pieces.next().await {

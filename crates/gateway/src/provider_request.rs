@@ -21,15 +21,24 @@ const MAX_ERROR_BODY: usize = 64 * 1024;
 #[derive(Debug)]
 pub(super) struct Failure {
     pub why: String,
-    pub status: Option<StatusCode>,
+    pub next: Next,
     /// The provider's `Retry-After`.
     pub pause: Option<Duration>,
-    /// Neither the provider nor the request is at fault, and no other try helps.
-    pub permanent: bool,
-    /// The same request may succeed a little later.
-    pub passing: bool,
     /// The harness gets this if the request itself is at fault.
-    pub as_it_stood: Option<AsItStood>,
+    pub answer: Option<AsItStood>,
+}
+
+/// What may help after a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Nothing: neither the provider nor the request is at fault.
+    Nothing,
+    /// The same request a little later.
+    Try,
+    /// A probe, and after it the same request once.
+    Probe,
+    /// A probe alone: there is an answer, and another would cost as much again.
+    ProbeAlone,
 }
 
 /// The judgement about a failure.
@@ -56,16 +65,16 @@ impl SessionState {
         headers: &HeaderMap,
     ) -> Result<reqwest::Response, Failure> {
         if let Some(why) = self.refused_address() {
-            return Err(Failure::permanent(why));
+            return Err(Failure::new(Next::Nothing, why));
         }
         let request = self.request(outgoing, headers);
-        let request = request.map_err(Failure::permanent)?;
+        let request = request.map_err(|why| Failure::new(Next::Nothing, why))?;
         let sent = request.send().await;
         let response = sent.map_err(|error| match allowed_addresses::refusal(&error) {
-            Some(why) => Failure::permanent(why),
+            Some(why) => Failure::new(Next::Nothing, why),
             // The text may contain the address, but not the key: it is in a
             // header.
-            None => Failure::passing(format!("no answer ({})", innermost(&error))),
+            None => Failure::new(Next::Try, format!("no answer ({})", innermost(&error))),
         })?;
         let status = response.status();
         if status.is_success() {
@@ -75,11 +84,13 @@ impl SessionState {
         let body = self.without_key(&read_error_body(response).await);
         Err(Failure {
             why: format!("HTTP {status}: {}", shorten(&body)),
-            status: Some(status),
+            next: if is_passing(status) {
+                Next::Try
+            } else {
+                Next::Probe
+            },
             pause: retry_after(&headers),
-            permanent: false,
-            passing: is_passing(status),
-            as_it_stood: Some(AsItStood {
+            answer: Some(AsItStood {
                 status,
                 headers,
                 body: body.into_bytes(),
@@ -131,34 +142,28 @@ impl SessionState {
 }
 
 impl Failure {
-    pub fn passing(why: String) -> Self {
+    pub fn new(next: Next, why: impl Into<String>) -> Self {
         Self {
-            why,
-            status: None,
+            why: why.into(),
+            next,
             pause: None,
-            permanent: false,
-            passing: true,
-            as_it_stood: None,
+            answer: None,
         }
     }
 
-    fn permanent(why: impl Into<String>) -> Self {
-        Self {
-            permanent: true,
-            passing: false,
-            ..Self::passing(why.into())
-        }
+    pub fn status(&self) -> Option<StatusCode> {
+        self.answer.as_ref().map(|answer| answer.status)
     }
 
     pub fn is_throttling(&self) -> bool {
         let throttling = |status: StatusCode| [429, 503, 529].contains(&status.as_u16());
-        self.status.is_some_and(throttling)
+        self.status().is_some_and(throttling)
     }
 }
 
-/// Decides only whether a request is worth another try before the probe.
+/// Whether a request is worth another try before the probe, which it may save.
 fn is_passing(status: StatusCode) -> bool {
-    [408, 429].contains(&status.as_u16()) || (status.is_server_error() && status.as_u16() != 501)
+    status.is_server_error() || [408, 429].contains(&status.as_u16())
 }
 
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {

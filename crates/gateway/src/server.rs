@@ -25,6 +25,10 @@ const BODY_TIMEOUT: Duration = Duration::from_mins(2);
 /// wait.
 pub(super) const REQUEST_MEMORY_KIB: usize = 128 << 10;
 
+/// Marks a request that comes from this process.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InProcess;
+
 pub(super) fn router(session: Arc<SessionState>) -> Router {
     // `protocol::call` matches the paths: some contain colons, and a 404 needs
     // the format of a protocol as well.
@@ -75,8 +79,11 @@ async fn checked_answer(
         let body = protocol::models_body(parts.uri.path(), &endpoint.model);
         return Ok(json(StatusCode::OK, body));
     }
-    let agent_request =
+    let mut agent_request =
         protocol::parse_request(&call, &bytes).map_err(|why| (Problem::BadRequest, why))?;
+    if parts.extensions.get::<InProcess>().is_some() {
+        agent_request.in_process = true;
+    }
     let (actual, expected) = (agent_request.protocol, endpoint.protocol);
     if actual != expected {
         let why = format!("this step's model uses the protocol `{expected}`, not `{actual}`");

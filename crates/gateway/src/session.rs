@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode, header};
 use secrecy::SecretString;
 use serde_json::Value;
@@ -27,14 +27,15 @@ use tracing::Span;
 
 use super::connections::{self, ConnectionLimits};
 use super::recording::Recorder;
+use super::server::{self, InProcess};
 use super::session_state::{ExchangeTotals, SessionState};
-use super::{Gateway, Ledger, Recording, SOCKET, SocketMount, server};
+use super::{ChatAnswer, Gateway, Ledger, Recording, SOCKET, SocketMount};
 
 /// How long active exchanges may continue after the step has ended, so that
 /// their cost is known.
 const CLOSE_GRACE: Duration = Duration::from_secs(5);
 /// The most bytes of an answer to this process.
-const MAX_ANSWER: usize = 32 << 20;
+pub(super) const MAX_ANSWER: usize = 32 << 20;
 
 /// The model, key, budget and limits of one session.
 #[derive(Debug)]
@@ -61,12 +62,28 @@ pub enum StopReason {
     Provider(String),
 }
 
+/// A wait for the provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    pub waited: Duration,
+    /// The last failure; empty if a request waits for a permit of the limiter.
+    pub why: String,
+    /// When the provider is asked again, in unix milliseconds.
+    pub next_try: Option<i64>,
+    /// The probes of the step so far, and millionths of a US dollar for them.
+    pub probes: u64,
+    pub probe_micro_usd: u64,
+}
+
 #[derive(Debug, Default)]
 pub struct Account {
     pub usage: Usage,
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last exchange failed.
     pub trouble: Option<String>,
+    /// What a reader of the step should know of its last answer, such as that it
+    /// was cut off.
+    pub note: Option<String>,
     /// The refused requests by the names of the tools they asked the provider
     /// to execute.
     pub refused_tools: BTreeMap<String, u32>,
@@ -144,12 +161,22 @@ impl GatewaySession {
         self.state.excluded.clone()
     }
 
-    /// How long the session has been waiting for the provider, if it is, and the
-    /// last failure: empty if a request waits for a permit of the limiter.
-    pub fn waiting(&self) -> Option<(Duration, String)> {
+    /// The present wait for the provider, if there is one.
+    pub fn waiting(&self) -> Option<Waiting> {
         let waited = self.state.excluded.waiting()?;
-        let failure = self.state.totals().last_failure.clone();
-        Some((waited, failure.unwrap_or_default()))
+        let totals = self.state.totals();
+        Some(Waiting {
+            waited,
+            why: totals.last_failure.clone().unwrap_or_default(),
+            next_try: totals.next_try,
+            probes: totals.traffic.probes,
+            probe_micro_usd: totals.traffic.probe_micro_usd,
+        })
+    }
+
+    /// Says what a reader of the step should know of the last answer.
+    pub fn note(&self, note: &str) {
+        self.state.totals().note = Some(note.to_owned());
     }
 
     /// The session's server for callers in this process.
@@ -157,20 +184,27 @@ impl GatewaySession {
         server::router(self.state.clone())
     }
 
-    /// Sends a chat completion from this process; the status and the body of the
-    /// answer.
+    /// Sends a chat completion from this process. A refusal is its status and text.
     ///
     /// # Errors
-    /// When the answer breaks off, or is longer than 32 MiB.
-    pub async fn chat(&self, body: &Value) -> anyhow::Result<(StatusCode, Bytes)> {
+    /// When the answer is longer than 32 MiB.
+    pub async fn chat(
+        &self,
+        body: &Value,
+    ) -> anyhow::Result<Result<ChatAnswer, (StatusCode, String)>> {
         let request = Request::post("/v1/chat/completions")
             .header(header::AUTHORIZATION, format!("Bearer {}", self.token()))
             .header(header::CONTENT_TYPE, "application/json")
+            .extension(InProcess)
             .body(Body::from(serde_json::to_vec(body)?))?;
         let response = self.router().oneshot(request).await?;
         let status = response.status();
         let body = to_bytes(response.into_body(), MAX_ANSWER).await;
-        Ok((status, body.context("the gateway's answer broke off")?))
+        let body = body.context("the gateway's answer broke off")?;
+        if status.is_success() {
+            return Ok(Ok(ChatAnswer::parse(&body)));
+        }
+        Ok(Err((status, String::from_utf8_lossy(&body).into_owned())))
     }
 
     /// Returns when the step cannot continue.
@@ -214,6 +248,7 @@ impl GatewaySession {
             usage: totals.usage,
             traffic: totals.traffic,
             trouble: totals.trouble.take(),
+            note: totals.note.take(),
             refused_tools: std::mem::take(&mut totals.refused_tools),
             recording,
         }

@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 use tracing::Span;
 
 use super::recording::{Exchange, Recorder};
+use super::trajectory;
 use super::{Gateway, SessionConfig};
 use crate::concurrency::ConcurrencyLimiter;
 
@@ -57,6 +58,10 @@ pub(super) struct ExchangeTotals {
     pub refused_tools: BTreeMap<String, u32>,
     /// Why the gateway last retried.
     pub last_failure: Option<String>,
+    /// When it asks the provider next, in unix milliseconds.
+    pub next_try: Option<i64>,
+    /// What a reader of the step should know of its last answer.
+    pub note: Option<String>,
     pub recorder: Recorder,
 }
 
@@ -65,7 +70,8 @@ impl SessionState {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn count_exchange(&self, exchange: &Exchange) {
+    /// `unfinished`: the step ended before the answer did.
+    pub fn count_exchange(&self, exchange: &Exchange, unfinished: bool) {
         let usage = exchange.usage.unwrap_or_default();
         let prices = self.config.endpoint.prices;
         let cost = prices.map(|prices| prices.micro_usd(usage));
@@ -73,6 +79,10 @@ impl SessionState {
         totals.usage += usage;
         totals.traffic.requests += 1;
         totals.traffic.retries += exchange.retries.len() as u64;
+        if unfinished {
+            totals.traffic.unfinished += 1;
+            totals.traffic.streamed_tokens += trajectory::estimated_tokens(exchange);
+        }
         if let Some((sum, cost)) = totals.traffic.micro_usd.as_mut().zip(cost) {
             *sum = sum.saturating_add(cost);
         }
@@ -86,6 +96,10 @@ impl SessionState {
     /// Charges a probe to the run's budget. The agent's usage does not include it.
     pub fn count_probe(&self, usage: Usage) {
         let cost = self.config.endpoint.prices.map(|p| p.micro_usd(usage));
+        let mut totals = self.totals();
+        totals.traffic.probes += 1;
+        totals.traffic.probe_micro_usd += cost.unwrap_or(0);
+        drop(totals);
         self.config.ledger.charge(usage, 1, cost);
     }
 

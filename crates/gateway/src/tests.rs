@@ -1,6 +1,7 @@
 //! Tests of the gateway with working and failing providers: forwarding,
 //! counting, refusals. (Other tests cover containers.)
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -8,12 +9,13 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{Request, Response, StatusCode, header};
 use futures::StreamExt;
+use futures::future::join_all;
 use serde_json::{Value, json};
 use swe_ci_base::clock::now_ms;
 use swe_ci_core::agent::{Budget, Endpoint, Protocol};
 use swe_ci_core::permissions::{Reach, RunPermissions};
 use swe_ci_core::usage::{Traffic, Usage};
-use swe_ci_testing::scripted::{Fault, Script, ScriptedLlm, Turn};
+use swe_ci_testing::scripted::{FAULTS, Fault, Script, ScriptedLlm, Seen, Turn};
 use tower::ServiceExt;
 
 use super::{
@@ -32,11 +34,22 @@ struct Fixture {
 }
 
 impl Fixture {
+    /// The same gateway with a provider of its own.
+    async fn beside(&self) -> Self {
+        let script = Script::new(vec![], vec![Turn::bash("true")]);
+        Self {
+            gateway: self.gateway.clone(),
+            llm: ScriptedLlm::start(script, KEY).await.unwrap(),
+            _folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let retry_policy = RetryPolicy {
             keep_alive: Duration::from_millis(50),
             first_pause: Duration::from_millis(20),
+            probe_limit: Duration::from_secs(1),
         };
         let script = Script::new(vec![], vec![Turn::bash("true")]);
         Self {
@@ -268,35 +281,95 @@ async fn keep_alive_is_sent_while_retrying() {
     }
 }
 
-/// The provider refuses one request and answers others, or refuses all of them.
+/// Walks the table in docs/outcomes.md: each fault befalls an agent's request once, then
+/// all requests of the agent's, then all requests.
 #[tokio::test]
 async fn a_probe_tells_whose_fault_a_failure_is() {
+    let docs = include_str!("../../../docs/outcomes.md");
+    let table = docs.split("| What came |").nth(1).unwrap();
+    let rows = table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'));
+    let mut missing: BTreeMap<&str, Fault> = FAULTS.into();
     let fixture = Fixture::new().await;
-    let faults = [400, 401, 402, 403, 404, 422].map(Fault::status);
-    for fault in faults.into_iter().chain([Fault::Truncated]) {
-        fixture.llm.fault_first(1, fault);
-        let session = fixture.session(Protocol::Chat);
-        let (status, _) = ask(&session, Protocol::Chat, true).await;
-        if let Fault::Status { code, .. } = fault {
-            assert_eq!(status.as_u16(), code, "passed on unchanged");
+    let mut walks = Vec::new();
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        for name in cells[0].split(", ") {
+            let fault = missing
+                .remove(name)
+                .unwrap_or_else(|| panic!("no fault {name}"));
+            walks.push(walk(&fixture, fault, name, cells.clone()));
         }
-        assert_eq!(session.close().await.trouble, None, "{fault:?}");
-
-        fixture.llm.fault_first(100, fault);
-        let mut config = fixture.config(Protocol::Chat);
-        config.patience = Duration::from_millis(100);
-        let session = fixture.gateway.open(None, config).unwrap();
-        ask(&session, Protocol::Chat, true).await;
-        if matches!(fault, Fault::Status { .. }) {
-            assert!(matches!(session.stopped().await, StopReason::Provider(_)));
-        }
-        let trouble = session.close().await.trouble.unwrap();
-        assert!(
-            trouble.contains("of the platform's own"),
-            "{fault:?} {trouble}"
-        );
-        fixture.llm.forget_faults();
     }
+    assert!(missing.is_empty(), "not in the table: {missing:?}");
+    let wrong: Vec<String> = join_all(walks).await.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// What a row of the table says wrongly of a fault.
+async fn walk(fixture: &Fixture, fault: Fault, name: &str, cells: Vec<&str>) -> Option<String> {
+    let once = AtomicUsize::new(0);
+    let is_first = move |seen: &Seen| {
+        let asks = seen.turn.is_some();
+        asks && once.fetch_add(1, Ordering::Relaxed) == 0
+    };
+    let (once, _) = suffer(fixture, fault, is_first).await;
+    let (asked, said) = suffer(fixture, fault, |seen| seen.turn.is_some()).await;
+    let (all, _) = suffer(fixture, fault, |_| true).await;
+    let shown = said.contains(cells[4].trim_matches(['`', ' ']));
+    let found = [once, asked, all];
+    (found != cells[1..4] || !shown).then(|| format!("{name}: {found:?} {said}"))
+}
+
+/// The verdict on a request whose provider has a fault where `befalls` says so, and how
+/// the fault is shown.
+async fn suffer(
+    fixture: &Fixture,
+    fault: Fault,
+    befalls: impl Fn(&Seen) -> bool + Send + Sync + 'static,
+) -> (&'static str, String) {
+    let fixture = fixture.beside().await;
+    fixture
+        .llm
+        .fault_when(move |seen| befalls(seen).then_some(fault));
+    let mut config = fixture.config(Protocol::Chat);
+    config.patience = Duration::from_secs(2);
+    let session = fixture.gateway.open(None, config).unwrap();
+    let (status, answer) = ask(&session, Protocol::Chat, true).await;
+    let account = session.close().await;
+    let sent = fixture.llm.sent();
+    assert_eq!(
+        account.usage, sent,
+        "{fault:?}: nothing is lost, probes are apart"
+    );
+    let recorded = &exchanges(&account)[0];
+    let said = account.trouble.clone().or(recorded.error.clone());
+    let said = said.unwrap_or_default();
+    if account.trouble.is_some() {
+        assert!(said.contains("a request of the platform's own"), "{said}");
+        assert!(account.traffic.waiting_ms > 0, "the agent's clock stood");
+        return ("`provider_failed`", said);
+    }
+    let verdict = match (recorded.error.is_some(), fault) {
+        (false, _) => "answered",
+        (true, Fault::Status { code, .. }) if status == code => "as it stood",
+        // Keep-alive bytes came before.
+        (true, Fault::Status { code, .. }) if answer.contains(&format!("HTTP {code}")) => {
+            "as it stood"
+        }
+        (true, Fault::Body(_, body)) if answer.ends_with(body) => "as it stood",
+        (true, Fault::Truncated | Fault::Malformed | Fault::Cut) => "as it stood",
+        (true, _) if answer.contains("provider_failed") => "an error",
+        (true, _) => "something else",
+    };
+    (verdict, said)
+}
+
+#[tokio::test]
+async fn some_failures_need_no_probe() {
+    let fixture = Fixture::new().await;
     // A provider need not support counting tokens in advance.
     fixture.llm.fault_first(1, Fault::status(404));
     let session = fixture.session(Protocol::Messages);
@@ -309,11 +382,6 @@ async fn a_probe_tells_whose_fault_a_failure_is() {
     )
     .await;
     assert_eq!(counted.status(), 404);
-    assert_eq!(session.close().await.trouble, None);
-    // A bad request is the harness's fault.
-    fixture.llm.fault_first(1, Fault::status(400));
-    let session = fixture.session(Protocol::Chat);
-    assert_eq!(ask(&session, Protocol::Chat, false).await.0, 400);
     assert_eq!(session.close().await.trouble, None);
 }
 
@@ -339,21 +407,6 @@ async fn accounts_reach_the_open_internet_alone() {
         assert!(trouble.contains("private network"), "{trouble}");
         assert_eq!(account.traffic.retries, 0, "waiting does not help");
     }
-}
-
-#[tokio::test]
-async fn the_gateway_gives_up_after_its_patience() {
-    let fixture = Fixture::new().await;
-    fixture.llm.fault_first(100, Fault::status(500));
-    let mut config = fixture.config(Protocol::Messages);
-    config.patience = Duration::from_millis(200);
-    let session = fixture.gateway.open(None, config).unwrap();
-    let (_, answer) = ask(&session, Protocol::Messages, false).await;
-    assert!(answer.contains("still fails"), "{answer}");
-    let StopReason::Provider(why) = session.stopped().await else {
-        panic!("not the budget");
-    };
-    assert!(why.contains("HTTP 500"), "{why}");
 }
 
 #[tokio::test]

@@ -116,7 +116,12 @@ impl Events {
         let mut history = self.lock();
         let same = match (&waiting, history.waits.get(evolution_id)) {
             // A slightly later start is only rounding.
-            (Some(now), Some(before)) => now.why == before.why,
+            (Some(now), Some(before)) => {
+                ProviderWait {
+                    since: before.since.clone(),
+                    ..now.clone()
+                } == *before
+            }
             (now, before) => now.is_none() && before.is_none(),
         };
         if same {
@@ -256,6 +261,7 @@ mod tests {
             Some(ProviderWait {
                 since: since.into(),
                 why: why.into(),
+                ..ProviderWait::default()
             })
         };
         let stream = events.subscribe("a", Some(0));
@@ -298,6 +304,7 @@ mod tests {
             let wait = ProviderWait {
                 since: "10".into(),
                 why: "HTTP 429".into(),
+                ..ProviderWait::default()
             };
             events.set_wait("a", "e", Some(wait.clone()));
             events.set_wait("a", "other", Some(wait));

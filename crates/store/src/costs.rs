@@ -42,7 +42,7 @@ impl RunTotals {
 }
 
 /// Columns of steps that are summed over a run.
-const SUMMED: [&str; 8] = [
+const SUMMED: [&str; 12] = [
     "input_tokens",
     "output_tokens",
     "cached_tokens",
@@ -51,6 +51,10 @@ const SUMMED: [&str; 8] = [
     "retries",
     "waiting_ms",
     "micro_usd",
+    "unfinished",
+    "streamed_tokens",
+    "probes",
+    "probe_micro_usd",
 ];
 
 /// Whether step `s` is an attempt, which has costs.
@@ -212,7 +216,10 @@ impl Store {
             Ok(from_row!(row => RunTotals {
                 findings;
                 taken: read_usage(row)?,
-                traffic: from_row!(row => Traffic { requests, retries, waiting_ms, micro_usd }),
+                traffic: from_row!(row => Traffic {
+                    requests, retries, waiting_ms, micro_usd,
+                    unfinished, streamed_tokens, probes, probe_micro_usd
+                }),
                 all_counted: all(row.read("counted")?),
                 all_priced: all(row.read("priced")?)
             }))

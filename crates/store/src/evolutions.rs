@@ -236,10 +236,10 @@ pub(super) async fn insert_steps(
         let mut insert = composed(format!(
             "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, product, log,
                                 started_at, finished_at, input_tokens, output_tokens, cached_tokens,
-                                reasoning_tokens, requests, retries, waiting_ms, micro_usd, trajectory, layer,
-                                container)
+                                reasoning_tokens, requests, retries, waiting_ms, micro_usd, unfinished,
+                                streamed_tokens, probes, probe_micro_usd, trajectory, layer, container)
              VALUES {}",
-            rows_of(steps.len(), 22)
+            rows_of(steps.len(), 26)
         ));
         for (step, seq) in steps.iter().zip(&mut seq) {
             insert = insert
@@ -255,6 +255,10 @@ pub(super) async fn insert_steps(
                 .with(step.traffic.map(|t| t.retries))
                 .with(step.traffic.map(|t| t.waiting_ms))
                 .with(step.traffic.and_then(|t| t.micro_usd))
+                .with(step.traffic.map(|t| t.unfinished))
+                .with(step.traffic.map(|t| t.streamed_tokens))
+                .with(step.traffic.map(|t| t.probes))
+                .with(step.traffic.map(|t| t.probe_micro_usd))
                 .with((&step.trajectory, &step.layer))
                 .with(step.container.as_ref().map(to_json).transpose()?);
         }

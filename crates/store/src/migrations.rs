@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 35] = files![
+const FILES: [(&str, &str, &str); 36] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -52,7 +52,8 @@ const FILES: [(&str, &str, &str); 35] = files![
     "0032" "reviews",
     "0033" "turns",
     "0034" "task_revisions",
-    "0035" "evolution_audits",
+    "0035" "unfinished",
+    "0036" "evolution_audits",
 ];
 
 /// The version of the present schema.

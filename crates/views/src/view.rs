@@ -363,12 +363,21 @@ pub struct CurrentStep {
 
 /// A wait for a provider that does not answer or limits its rate. It does not
 /// count towards the agent's time limit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ProviderWait {
     pub since: String,
     /// The provider's last answer, in words; empty while the request still
     /// queues behind others to this provider.
     pub why: String,
+    /// When the provider is asked again; absent while it is being asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_try: Option<String>,
+    /// The platform's own requests to the provider in this step, and millionths of a US
+    /// dollar for them.
+    #[serde(default)]
+    pub probes: u64,
+    #[serde(default)]
+    pub probe_micro_usd: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]

@@ -87,10 +87,9 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
     let time = Some((format::seconds(step.seconds), step.traffic.and_then(waited)));
     let tokens = step.usage;
     let tokens = tokens.map(|usage| (labels::tokens(usage), labels::tokens_within(usage)));
-    let requests = step.traffic.map(|traffic| {
-        let retries = format::retries(traffic.retries);
-        (format::thousands(traffic.requests), retries)
-    });
+    let requests = step
+        .traffic
+        .map(|traffic| (format::thousands(traffic.requests), about_requests(traffic)));
     let cost = step.traffic.and_then(|traffic| traffic.micro_usd);
     let cost = cost.map(|cost| (format::dollars(cost), None));
     let recording = known.recorded.then(|| {
@@ -138,6 +137,29 @@ fn figure(shown: bool, label: &'static str, figure: Option<Figure>) -> Option<im
         let below = below.map(|below| view! { <small>{below}</small> });
         view! { <td role="cell" class="number" data-label=label>{text}{below}</td> }
     })
+}
+
+/// "2 retries, 1 probe, 1 unfinished: about 120 tokens, not counted".
+fn about_requests(traffic: Traffic) -> Option<String> {
+    let probes = (traffic.probes > 0).then(|| {
+        let cost = Some(traffic.probe_micro_usd).filter(|cost| *cost > 0);
+        let cost = cost.map_or(String::new(), |cost| {
+            format!(" for {}", format::dollars(cost))
+        });
+        format!("{}{cost}", format::count(traffic.probes, "probe"))
+    });
+    let unfinished = (traffic.unfinished > 0).then(|| {
+        let tokens = match traffic.streamed_tokens {
+            0 => "tokens unknown".to_owned(),
+            about => format!("about {} tokens, not counted", format::thousands(about)),
+        };
+        format!("{} unfinished: {tokens}", traffic.unfinished)
+    });
+    let parts: Vec<String> = [format::retries(traffic.retries), probes, unfinished]
+        .into_iter()
+        .flatten()
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// "waited 12 s", where the wait is noticeable.

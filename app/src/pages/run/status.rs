@@ -122,21 +122,50 @@ fn shortage_in_words(shortage: Shortage) -> (&'static str, &'static str) {
 pub(super) fn Waiting(evolution: Memo<EvolutionView>) -> impl IntoView {
     let waiting = Memo::new(move |_| evolution.with(|e| e.current.clone()?.waiting));
     move || {
-        let ProviderWait { since, why } = waiting.get()?;
+        let wait = waiting.get()?;
+        let probes = probes(&wait);
+        let ProviderWait {
+            since,
+            why,
+            next_try,
+            ..
+        } = wait;
+        let advice = (!why.is_empty()).then_some(
+            " It goes on by itself once the provider answers: check the key, the credit and the model there, or pause the run.",
+        );
         let why = match why.is_empty() {
             true => "its other requests come first.".to_owned(),
             false => sentence(why),
         };
+        let next =
+            next_try.map(|at| view! { " The provider is asked again at " <Time at=Some(at)/> "." });
         Some(view! {
             <p class="note" data-tone="warn">
                 "Waiting for the provider since "
                 <Time at=Some(since)/>
                 ": "
                 {why}
+                {next}
+                {advice}
+                {probes}
                 " The agent's time limit excludes this wait."
             </p>
         })
     }
+}
+
+/// " The platform's own requests in this step: 3 ($0.01)."
+fn probes(wait: &ProviderWait) -> Option<String> {
+    let cost = Some(wait.probe_micro_usd).filter(|cost| *cost > 0);
+    let cost = cost.map_or(String::new(), |cost| {
+        format!(" ({})", format::dollars(cost))
+    });
+    (wait.probes > 0).then(|| {
+        format!(
+            " The platform's own requests in this step: {}{cost}.",
+            wait.probes
+        )
+    })
 }
 
 /// Why an evolution stopped, with a link to its attempts and their output.

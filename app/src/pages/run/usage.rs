@@ -45,7 +45,20 @@ impl Figures {
         let most = |limit: Option<u64>| limit.map(format::thousands);
         let requests = traffic.map(|traffic| {
             let count = format::thousands(traffic.requests);
-            labels::of_limit(count, most(budget.requests))
+            let probes = match (traffic.probes, traffic.probe_micro_usd) {
+                (0, _) => String::new(),
+                (probes, 0) => format!(", and {} of the platform's own", format::thousands(probes)),
+                (probes, cost) => format!(
+                    ", and {} of the platform's own for {}",
+                    format::thousands(probes),
+                    format::dollars(cost)
+                ),
+            };
+            let unfinished = match traffic.unfinished {
+                0 => String::new(),
+                unfinished => format!(", {} of them unfinished", format::thousands(unfinished)),
+            };
+            labels::of_limit(count, most(budget.requests)) + &unfinished + &probes
         });
         let cost = traffic
             .and_then(|traffic| traffic.micro_usd)

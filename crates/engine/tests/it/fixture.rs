@@ -64,7 +64,16 @@ impl Fixture {
     }
 
     async fn in_folder(folder: tempfile::TempDir) -> Self {
-        let engine = Engine::open(testing::config(folder.path().join("data"), 2))
+        Self::working_on(2, folder).await
+    }
+
+    /// With this many evolutions at a time.
+    pub async fn with_workers(workers: usize) -> Self {
+        Self::working_on(workers, tempfile::tempdir().unwrap()).await
+    }
+
+    async fn working_on(workers: usize, folder: tempfile::TempDir) -> Self {
+        let engine = Engine::open(testing::config(folder.path().join("data"), workers))
             .await
             .unwrap();
         Self { engine, folder }

@@ -23,6 +23,7 @@ mod regrade;
 mod sandbox;
 mod secrets;
 mod steering;
+mod storm;
 mod style;
 mod verify;
 mod workers;

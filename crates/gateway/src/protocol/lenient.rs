@@ -1,13 +1,61 @@
 //! JSON as it is met: halves of surrogate pairs, NaN and infinity, numbers without
-//! bounds, a byte order mark.
+//! bounds, a byte order mark, any depth.
+
+use std::borrow::Cow;
 
 use axum::body::Bytes;
 use serde_json::Value;
 
+/// Levels of nesting that are read. Parsers refuse more than 128, and a value stands
+/// in others.
+const MAX_DEPTH: usize = 100;
+/// Stands for a part below them.
+const TOO_DEEP: &str = r#""[nested too deeply to be shown]""#;
+
 /// `None` if it cannot be mended.
 pub fn read_json(bytes: &[u8]) -> Option<Value> {
     let strict = serde_json::from_slice(bytes).ok();
-    strict.or_else(|| serde_json::from_str(&mended(&String::from_utf8_lossy(bytes))).ok())
+    strict.or_else(|| read_mended(&mended(&String::from_utf8_lossy(bytes))))
+}
+
+fn read_mended(text: &str) -> Option<Value> {
+    serde_json::from_str(&shallow(text)).ok()
+}
+
+/// The text of a value without the parts below [`MAX_DEPTH`].
+pub fn shallow(text: &str) -> Cow<'_, str> {
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    // The end of what was taken, and where the present part below begins.
+    let (mut shallow, mut taken, mut below) = (String::new(), 0, None);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    below.get_or_insert(at);
+                }
+            }
+            b'}' | b']' => {
+                if depth == MAX_DEPTH + 1
+                    && let Some(begin) = below.take()
+                {
+                    shallow.push_str(&text[taken..begin]);
+                    shallow.push_str(TOO_DEEP);
+                    taken = at + 1;
+                }
+                depth = depth.saturating_sub(1);
+            }
+            _ => {}
+        }
+    }
+    match taken {
+        0 => text.into(),
+        _ => (shallow + &text[taken..]).into(),
+    }
 }
 
 /// The bytes, or what everybody can read in their place.
@@ -16,9 +64,9 @@ pub fn readable(bytes: Vec<u8>) -> Vec<u8> {
         return bytes;
     }
     let mended = mended(&String::from_utf8_lossy(&bytes));
-    match serde_json::from_str::<Value>(&mended) {
-        Ok(_) => mended.into_bytes(),
-        Err(_) => bytes,
+    match read_mended(&mended) {
+        Some(_) => mended.into_bytes(),
+        None => bytes,
     }
 }
 
@@ -77,4 +125,26 @@ fn surrogate(text: &str) -> Option<u32> {
 
 fn is_low(text: &str) -> bool {
     surrogate(text).is_some_and(|unit| (0xdc00..0xe000).contains(&unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_parts_below_the_limit_are_left_out() {
+        let nested = |depth: usize, inside: &str| {
+            format!("{}{inside}{}", "[".repeat(depth), "]".repeat(depth))
+        };
+        for whole in [r#"{"a":"[[","b":"\"]"}"#, "", "]]", &nested(100, "1")] {
+            assert_eq!(shallow(whole), whole);
+        }
+        let deep = format!(r#"{{"a":{},"b":"\\"}}"#, nested(50_000, r#""]""#));
+        let expect = format!(r#"{{"a":{},"b":"\\"}}"#, nested(99, TOO_DEEP));
+        assert_eq!(shallow(&deep), expect);
+        assert_eq!(read_json(deep.as_bytes()).unwrap()["b"], "\\");
+        assert_eq!(readable(deep.clone().into_bytes()), deep.into_bytes());
+        // Unfinished, and so no JSON.
+        assert_eq!(read_json("[".repeat(200).as_bytes()), None);
+    }
 }

@@ -27,6 +27,8 @@ pub struct Metered {
     pub says: bool,
     /// The reason for the end, if the protocol knows no such.
     pub odd_end: Option<String>,
+    /// The reason for the end, if it was a limit or a filter of the model's.
+    pub cut: Option<String>,
 }
 
 /// The reasons that a protocol gives for the end of an answer.
@@ -74,6 +76,7 @@ pub(super) struct AnswerProgress {
     ended: bool,
     says: bool,
     odd_end: Option<String>,
+    cut: Option<String>,
     error: Option<String>,
 }
 
@@ -114,7 +117,7 @@ impl Meter {
             Form::Unknown => {}
             Form::Stream(splitter) => {
                 for event in splitter.take(bytes) {
-                    self.progress.event(self.protocol, event);
+                    self.progress.event(self.protocol, event, true);
                 }
             }
             Form::Whole(whole) if whole.len() + bytes.len() <= MAX_ANSWER => whole.extend(bytes),
@@ -132,7 +135,7 @@ impl Meter {
             }
             Form::Stream(splitter) => {
                 if let Some(event) = splitter.finish() {
-                    self.progress.event(self.protocol, event);
+                    self.progress.event(self.protocol, event, false);
                 }
             }
             Form::Unknown | Form::TooLong => {}
@@ -144,14 +147,23 @@ impl Meter {
             error: found.error,
             says: found.says,
             odd_end: found.odd_end,
+            cut: found.cut,
         }
     }
 }
 
 impl AnswerProgress {
-    fn event(&mut self, protocol: Protocol, event: Event) {
+    /// `ended`: nothing of the event is missing.
+    fn event(&mut self, protocol: Protocol, event: Event, ended: bool) {
         let value = read_json(event.data.as_bytes());
-        dialect(protocol).event(&value.unwrap_or(Value::String(event.data)), self);
+        let value = value.unwrap_or(Value::String(event.data));
+        if let Value::String(text) = &value
+            && ended
+            && text.starts_with('{')
+        {
+            self.fail(&format!("an event is not JSON: {text}").into());
+        }
+        dialect(protocol).event(&value, self);
     }
 
     /// Providers send usage once, or several times as it grows. Some then send
@@ -200,6 +212,7 @@ impl AnswerProgress {
         };
         if ends.cut.contains(&reason) {
             self.says = true;
+            self.cut = Some(reason.to_owned());
         } else if !ends.done.contains(&reason) {
             self.odd_end = Some(reason.chars().take(MAX_ERROR).collect());
         }

@@ -1,5 +1,6 @@
 //! The harness's request, and the request to the provider made from it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use axum::body::Bytes;
@@ -56,6 +57,9 @@ pub struct AgentRequest {
     /// The body as text; a tree takes several times as much memory.
     fields: Fields,
     pub counting: bool,
+    /// The caller is in this process, and wants the answer whole. If the provider is
+    /// silent for too long, it is asked to stream.
+    pub in_process: bool,
     /// The tools and fields with which the provider would act for the agent.
     hosted_tools: BTreeSet<String>,
     query: Option<&'static str>,
@@ -94,13 +98,17 @@ pub fn parse_request(call: &Call, bytes: &[u8]) -> Result<AgentRequest, String> 
     };
     let not_an_object = |error| format!("the body is not a JSON object: {error}");
     // Some clients write JSON that is not strict. The provider gets strict JSON.
-    let mended = match serde_json::from_slice::<Value>(bytes) {
-        Ok(_) => None,
-        Err(_) => str::from_utf8(bytes).ok().map(lenient::mended),
+    let text = match (
+        serde_json::from_slice::<Value>(bytes),
+        str::from_utf8(bytes),
+    ) {
+        (Ok(_), Ok(text)) => text.into(),
+        _ => Cow::from(lenient::mended(&String::from_utf8_lossy(bytes))),
     };
-    let bytes = mended.as_deref().map_or(bytes, str::as_bytes);
-    let Unambiguous(body) = serde_json::from_slice(bytes).map_err(not_an_object)?;
-    let fields: Fields = serde_json::from_slice(bytes).map_err(not_an_object)?;
+    let fields: Fields = serde_json::from_str(&text).map_err(not_an_object)?;
+    // The provider gets the deepest parts too; nothing in them is for the gateway.
+    let shallow = lenient::shallow(&text);
+    let Unambiguous(body) = serde_json::from_str(&shallow).map_err(not_an_object)?;
     let body = body.as_object().ok_or("the body is not a JSON object")?;
     let in_body = || body.get("model").and_then(Value::as_str);
     let model = match &route.model {
@@ -114,6 +122,7 @@ pub fn parse_request(call: &Call, bytes: &[u8]) -> Result<AgentRequest, String> 
         streamed: !counting && route.streamed.unwrap_or_else(in_body),
         fields,
         counting,
+        in_process: false,
         hosted_tools: hosted_tools::requested(route.protocol, body),
         query: route.query,
     })
@@ -136,6 +145,9 @@ impl AgentRequest {
     pub fn outgoing(&self, endpoint: &Endpoint, allow_hosted_tools: bool) -> Outgoing {
         let dialect = dialect(self.protocol);
         let mut body = self.fields.clone();
+        if self.in_process && self.streamed {
+            body.put("stream", &true.into());
+        }
         if !self.counting {
             dialect.request_usage(self, &mut body);
             body.merge(&endpoint.parameters);
@@ -165,7 +177,7 @@ impl AgentRequest {
 
     pub fn body(&self) -> Value {
         // It was parsed as an object before, so this does not fail.
-        serde_json::from_str(&self.fields.to_string()).unwrap_or_default()
+        lenient::read_json(self.fields.to_string().as_bytes()).unwrap_or_default()
     }
 
     /// The body without incidental differences between runs, with sorted keys,

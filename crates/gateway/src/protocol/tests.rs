@@ -132,11 +132,20 @@ fn bodies_name_the_model_and_whether_to_stream() {
     };
     refuse(b"", "not a JSON object: EOF");
     refuse(b"[]", "not a JSON object");
-    refuse(b"{\"model\":\"\xff\"}", "not a JSON object");
     refuse(b"{}", "`model` is missing");
     refuse(br#"{"model":7}"#, "`model` is missing");
     refuse(br#"{"tools":[],"tools":[]}"#, "occurs twice");
     refuse("[".repeat(100_000).as_bytes(), "not a JSON object");
+
+    // Bytes that are no text, and any depth, are carried.
+    let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+    let body = format!(r#"{{"model":"m","tools":[],"metadata":{deep}}}"#);
+    let found = request(chat, &body);
+    let sent = found.outgoing(&endpoint(Chat, &json!({})), false).body;
+    assert!(String::from_utf8_lossy(&sent).contains(&deep));
+    assert!(found.body()["metadata"].is_array());
+    let found = parse_request(&call(&Method::POST, chat).unwrap(), b"{\"model\":\"\xff\"}");
+    assert_eq!(found.unwrap().model, "\u{fffd}");
 }
 
 #[test]
@@ -387,7 +396,11 @@ fn answers_in_one_piece_are_metered() {
             ..Metered::default()
         };
         for size in 1..=bytes.len() {
-            assert_eq!(metered(protocol, bytes.chunks(size)), expect, "{text}");
+            let found = Metered {
+                cut: None,
+                ..metered(protocol, bytes.chunks(size))
+            };
+            assert_eq!(found, expect, "{text}");
         }
         for at in 0..bytes.len() {
             assert_eq!(metered(protocol, [&bytes[..at]]), Metered::default());

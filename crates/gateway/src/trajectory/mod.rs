@@ -24,7 +24,7 @@ use swe_ci_views::trajectories::StepDigest;
 pub use atif::About;
 use conversations::{Conversation, conversations};
 
-use crate::Lines;
+use crate::{Exchange, Lines};
 
 /// The conversations of a step, the main one first.
 #[derive(Debug)]
@@ -57,4 +57,15 @@ impl Conversations {
     pub fn atif(&self, about: &About) -> atif::Trajectory {
         atif::atif(about, &self.0)
     }
+}
+
+/// A guess at the tokens of an answer, by the usual four characters each.
+pub(crate) fn estimated_tokens(exchange: &Exchange) -> u64 {
+    let message = parsers::answer(exchange).message;
+    let calls = message
+        .calls
+        .iter()
+        .map(|call| call.arguments.to_string().len());
+    let bytes = message.text.len() + message.reasoning.len() + calls.sum::<usize>();
+    (bytes / 4) as u64
 }

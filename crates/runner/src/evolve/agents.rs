@@ -78,6 +78,8 @@ pub(super) struct ModelUsage {
     pub layer: Option<String>,
     /// Why the provider is at fault, if it is.
     pub trouble: Option<String>,
+    /// What a reader should know of the last answer.
+    pub note: Option<String>,
     /// Requests the gateway refused, by the tools they asked the provider to
     /// execute.
     pub refused_tools: BTreeMap<String, u32>,
@@ -282,7 +284,6 @@ impl<'a> Agents<'a> {
             session,
             prompt: prompts::prompt(self.mode, work.role),
             time_limit: self.agent_time(),
-            excluded_time: session.off_clock(),
         };
         match builtin::work(&task, &mut |line| log.line(line)).await {
             Ok(()) => Ok(()),
@@ -348,6 +349,7 @@ impl<'a> Agents<'a> {
         self.model_usage.usage = Some(account.usage);
         self.model_usage.traffic = Some(account.traffic);
         self.model_usage.trouble = account.trouble;
+        self.model_usage.note = account.note;
         self.model_usage.refused_tools = account.refused_tools;
         if let Some(lines) = account.recording {
             let stored = self.evolver.artifacts.put(key, lines).await;

@@ -99,6 +99,17 @@ impl Evolution<'_> {
                 Attempt::of(StepOutcome::InfraFailed, format!("{error:#}"))
             }
         });
+        if matches!(
+            attempt.outcome,
+            StepOutcome::MalformedRequirement
+                | StepOutcome::AgentFailed
+                | StepOutcome::AgentTimedOut
+                | StepOutcome::NoChange
+        ) && let Some(note) = self.agents.model_usage.note.take()
+        {
+            attempt.detail.push_str("; ");
+            attempt.detail.push_str(&note);
+        }
         if !log.text.is_empty() {
             let (key, text) = (self.key(at, "log.txt"), log.text.into_bytes());
             attempt.log = match self.evolver.artifacts.put(&key, text).await {

@@ -29,12 +29,13 @@ impl ProviderWaits<'_> {
         let _guard = ReportEnd(self);
         loop {
             tokio::time::sleep(CHECK_INTERVAL).await;
-            let waiting = session
-                .waiting()
-                .filter(|(waited, _)| *waited >= MIN_REPORTED);
-            self.report(waiting.map(|(waited, why)| ProviderWait {
-                since: rfc3339(now_ms() - i64::try_from(waited.as_millis()).unwrap_or(0)),
-                why,
+            let waiting = session.waiting().filter(|wait| wait.waited >= MIN_REPORTED);
+            self.report(waiting.map(|wait| ProviderWait {
+                since: rfc3339(now_ms() - i64::try_from(wait.waited.as_millis()).unwrap_or(0)),
+                why: wait.why,
+                next_try: wait.next_try.map(rfc3339),
+                probes: wait.probes,
+                probe_micro_usd: wait.probe_micro_usd,
             }));
         }
     }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
-use swe_ci_gateway::GatewaySession;
+use swe_ci_gateway::{ChatAnswer, GatewaySession};
 use swe_ci_sandbox::CODE_FOLDER;
 use swe_ci_sandbox::{Exec, Exit, OnLine, SandboxContainer, SandboxError};
 
@@ -25,6 +25,8 @@ const MAX_FILE: u64 = 4 << 20;
 /// Seconds a command may take.
 const COMMAND_SECONDS: u64 = 600;
 
+const CALL_AS_TEXT: &str = "the model's last answer has a tool call written as text, which its server's tool parser did not recognise";
+
 const SYSTEM: &str = "You work in a Linux container by calling tools; nobody reads what you say in between. Commands start in /app/code, each in a new shell, and may take ten minutes. When your work is done, answer without calling a tool.";
 
 /// A shell with a time limit that leaves the container running.
@@ -37,7 +39,6 @@ pub struct Task<'a> {
     pub session: &'a GatewaySession,
     pub prompt: &'a str,
     pub time_limit: Duration,
-    pub excluded_time: ExcludedTime,
 }
 
 /// Why the work ended before its end.
@@ -55,8 +56,16 @@ impl<E: Into<SandboxError>> From<E> for End {
     }
 }
 
-/// Works until the model calls no more tools.
+/// Works until the model calls no more tools, or the time is spent.
 pub async fn work(task: &Task<'_>, on_line: OnLine<'_>) -> Result<(), End> {
+    let clock = task.session.off_clock();
+    tokio::select! {
+        ended = converse(task, on_line) => ended,
+        () = clock.spent(task.time_limit) => Err(End::Sandbox(Exit::TimedOut)),
+    }
+}
+
+async fn converse(task: &Task<'_>, on_line: OnLine<'_>) -> Result<(), End> {
     let mut messages = vec![
         json!({ "role": "system", "content": SYSTEM }),
         json!({ "role": "user", "content": task.prompt }),
@@ -68,6 +77,9 @@ pub async fn work(task: &Task<'_>, on_line: OnLine<'_>) -> Result<(), End> {
         }
         messages.push(answer.message);
         if answer.calls.is_empty() {
+            if answer.has_call_as_text {
+                task.session.note(CALL_AS_TEXT);
+            }
             return Ok(());
         }
         for call in answer.calls {
@@ -85,6 +97,8 @@ struct Answer {
     /// Unchanged: models want all of it back.
     message: Value,
     calls: Vec<Call>,
+    /// The model called a tool, but in its text.
+    has_call_as_text: bool,
 }
 
 #[derive(Debug)]
@@ -111,12 +125,16 @@ enum Tool {
 }
 
 impl Answer {
-    fn parse(body: &Value) -> Result<Self, String> {
-        let message = body.pointer("/choices/0/message").cloned();
-        let message = message.ok_or("the model's answer has no message")?;
+    fn parse(answer: ChatAnswer) -> Result<Self, String> {
+        let message = answer.message.ok_or("the model's answer has no message")?;
         let calls = message.get("tool_calls").and_then(Value::as_array);
         let calls = calls.into_iter().flatten().map(Call::parse).collect();
-        Ok(Self { message, calls })
+        let text = message["content"].as_str().unwrap_or_default();
+        Ok(Self {
+            has_call_as_text: is_call(text),
+            calls,
+            message,
+        })
     }
 }
 
@@ -148,17 +166,12 @@ impl Task<'_> {
         loop {
             let model = &self.session.endpoint().model;
             let body = json!({ "model": model, "messages": messages, "tools": tools() });
-            let (status, body) = self.session.chat(&body).await?;
-            if status.is_success() {
-                let body = serde_json::from_slice(&body)
-                    .map_err(|error| format!("the model's answer is not JSON: {error}"));
-                return body
-                    .and_then(|body| Answer::parse(&body))
-                    .map_err(End::Failed);
-            }
+            let (status, text) = match self.session.chat(&body).await? {
+                Ok(answer) => return Answer::parse(answer).map_err(End::Failed),
+                Err(refused) => refused,
+            };
             let too_long = [StatusCode::BAD_REQUEST, StatusCode::PAYLOAD_TOO_LARGE];
             if !(too_long.contains(&status) && shorten(messages)) {
-                let text = String::from_utf8_lossy(&body);
                 let text: String = text.chars().take(500).collect();
                 return Err(End::Failed(format!(
                     "the model answered HTTP {status}: {text}"
@@ -237,7 +250,7 @@ impl Task<'_> {
             wanted: None,
             working_dir: CODE_FOLDER.into(),
             time_limit: self.time_limit,
-            off: self.excluded_time.clone(),
+            off: ExcludedTime::default(),
         };
         let mut output = Output::default();
         let mut tee = |line: &str| {
@@ -283,6 +296,20 @@ impl Output {
         };
         format!("{}{gap}{}[{ended}]", self.head, self.tail)
     }
+}
+
+/// Whether a text has the JSON of a call of one of our tools.
+fn is_call(text: &str) -> bool {
+    text.match_indices('{').any(|(at, _)| {
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+        let Some(Ok(value)) = values.next() else {
+            return false;
+        };
+        let named = ["bash", "write", "edit"]
+            .iter()
+            .any(|name| value["name"] == *name);
+        named && (value["arguments"].is_object() || value["parameters"].is_object())
+    })
 }
 
 fn absolute(path: &str) -> String {
@@ -368,6 +395,21 @@ mod tests {
         assert!(shown.starts_with("line 0\n") && shown.ends_with("line 9999\n[done]"));
         assert!(shown.contains("bytes left out]") && shown.len() < MAX_OUTPUT + 100);
         assert_eq!(Output::default().shown("exit code 1"), "[exit code 1]");
+    }
+
+    #[test]
+    fn calls_in_the_text_are_recognised() {
+        let call = r#"{"name": "bash", "arguments": {"command": "ls"}}"#;
+        for text in [
+            call,
+            &format!("<tool_call>\n{call}\n</tool_call>"),
+            &format!("I {{will}} call:\n```json\n{call}\n```"),
+        ] {
+            assert!(is_call(text), "{text}");
+        }
+        for text in ["", "{", "Done.", r#"{"name": "Ann", "arguments": {}}"#] {
+            assert!(!is_call(text), "{text}");
+        }
     }
 
     #[test]

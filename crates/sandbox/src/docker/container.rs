@@ -117,7 +117,7 @@ impl SandboxContainer for DockerContainer {
         drop(input);
         let ended = tokio::select! {
             ended = self.read_to_the_end(&end, output, on_output) => Ok(ended),
-            () = time_spent(exec) => Err(Exit::TimedOut),
+            () = exec.off.spent(exec.time_limit) => Err(Exit::TimedOut),
             () = self.disk_spent() => Err(Exit::DiskSpent),
         };
         let run_time = started_at.elapsed();
@@ -281,16 +281,4 @@ fn owned(parts: &[(&str, &CodeTree)]) -> Vec<(String, CodeTree)> {
     let parts = parts.iter();
     let parts = parts.map(|(folder, files)| ((*folder).to_owned(), (*files).clone()));
     parts.collect()
-}
-
-/// Returns once a command has used up its time limit, excluded time aside.
-async fn time_spent(exec: &Exec) {
-    let began = Instant::now();
-    loop {
-        let charged = began.elapsed().saturating_sub(exec.off.total());
-        match exec.time_limit.checked_sub(charged) {
-            Some(left) if !left.is_zero() => tokio::time::sleep(left).await,
-            _ => return,
-        }
-    }
 }

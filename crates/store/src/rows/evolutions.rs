@@ -243,5 +243,9 @@ fn read_traffic(row: &AnyRow) -> Result<Option<Traffic>> {
         retries: row.number("retries")?,
         waiting_ms: row.number("waiting_ms")?,
         micro_usd: row.read("micro_usd")?,
+        unfinished: row.number("unfinished")?,
+        streamed_tokens: row.number("streamed_tokens")?,
+        probes: row.number("probes")?,
+        probe_micro_usd: row.number("probe_micro_usd")?,
     }))
 }

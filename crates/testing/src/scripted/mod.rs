@@ -6,6 +6,7 @@
 //! the request, so parallel evolutions and retries do not interfere.
 
 mod answer;
+mod faults;
 mod player;
 mod request;
 mod schema;
@@ -22,8 +23,10 @@ use std::sync::Arc;
 use serde_json::Value;
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::step::Role;
+use swe_ci_core::usage::Usage;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+pub use faults::FAULTS;
 pub use script::{Conversation, Fault, MARKERS, Script, Turn, usage};
 
 use server::Server;
@@ -89,9 +92,20 @@ impl ScriptedLlm {
         self.server.seen()
     }
 
+    /// The tokens of all answers to agents that were sent to their end.
+    pub fn sent(&self) -> Usage {
+        self.server.sent()
+    }
+
     /// Lets go of faults that have not happened yet.
     pub fn forget_faults(&self) {
         self.server.forget_faults();
+    }
+
+    /// Makes requests with the right key fail as this decides, without consulting the
+    /// script. Faults of [`Self::fault_first`] come before.
+    pub fn fault_when(&self, decide: impl Fn(&Seen) -> Option<Fault> + Send + Sync + 'static) {
+        self.server.decide_faults(Box::new(decide));
     }
 
     /// Makes the next `n` requests with the right key fail, without consulting the

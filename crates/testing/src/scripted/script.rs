@@ -50,6 +50,10 @@ pub enum Fault {
     /// The second half is missing, but the transfer ends normally.
     Truncated,
     Malformed,
+    /// The first half of the answer; then the server closes the connection.
+    Cut,
+    /// Another answer with status 200: its content type and its bytes.
+    Body(&'static str, &'static str),
     /// The server closes the connection without an answer.
     Drop,
 }
@@ -95,7 +99,7 @@ impl Turn {
 }
 
 impl Fault {
-    pub fn status(code: u16) -> Self {
+    pub const fn status(code: u16) -> Self {
         Self::Status {
             code,
             retry_after: None,

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::fmt;
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex};
@@ -18,6 +19,7 @@ use axum::{Json, Router};
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use swe_ci_core::agent::Protocol;
+use swe_ci_core::usage::Usage;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -28,13 +30,16 @@ use super::request::{AgentRequest, Operation, operation};
 use super::script::{Fault, Script, usage};
 use crate::lock;
 
-#[derive(Debug)]
 pub(super) struct Server {
     player: Player,
     key: String,
     seen: Mutex<Vec<Seen>>,
     faults: Mutex<VecDeque<Fault>>,
+    decide: Mutex<Option<Decide>>,
+    sent: Mutex<Usage>,
 }
+
+pub(super) type Decide = Box<dyn Fn(&Seen) -> Option<Fault> + Send + Sync>;
 
 /// A second handle on a connection, to close it without the server.
 #[derive(Debug, Clone)]
@@ -47,6 +52,12 @@ struct Reply {
     streamed: bool,
 }
 
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Server")
+    }
+}
+
 impl Server {
     pub fn new(script: Script, key: &str) -> Self {
         Self {
@@ -54,6 +65,8 @@ impl Server {
             key: key.to_owned(),
             seen: Mutex::default(),
             faults: Mutex::default(),
+            decide: Mutex::default(),
+            sent: Mutex::default(),
         }
     }
 
@@ -75,8 +88,22 @@ impl Server {
         lock(&self.seen).clone()
     }
 
+    pub fn sent(&self) -> Usage {
+        *lock(&self.sent)
+    }
+
     pub fn forget_faults(&self) {
         lock(&self.faults).clear();
+        *lock(&self.decide) = None;
+    }
+
+    pub fn decide_faults(&self, decide: Decide) {
+        *lock(&self.decide) = Some(decide);
+    }
+
+    fn injected(&self, seen: &Seen) -> Option<Fault> {
+        let next = lock(&self.faults).pop_front();
+        next.or_else(|| lock(&self.decide).as_ref().and_then(|decide| decide(seen)))
     }
 
     pub fn add_faults(&self, n: usize, fault: Fault) {
@@ -90,11 +117,11 @@ impl Server {
         operation: Operation,
         protocol: Protocol,
         request: &AgentRequest,
+        injected: Option<Fault>,
     ) -> (Reply, Option<Fault>) {
-        let injected = lock(&self.faults).pop_front();
         let replaces_answer = matches!(
             injected,
-            Some(Fault::Status { .. } | Fault::Stall | Fault::Drop)
+            Some(Fault::Status { .. } | Fault::Stall | Fault::Drop | Fault::Body(..))
         );
         if replaces_answer || operation != Operation::Answer {
             let tokens = usage(None).input_tokens;
@@ -102,6 +129,11 @@ impl Server {
             return (Reply::whole(body.to_string()), injected);
         }
         let (answer, scripted) = self.player.answer(request);
+        let fault = injected.or(scripted);
+        let whole = matches!(fault, None | Some(Fault::Slow(_) | Fault::Malformed));
+        if request.turn().is_some() && whole {
+            *lock(&self.sent) += answer.usage;
+        }
         let reply = if request.streamed {
             Reply {
                 parts: answer.streamed(protocol, request.wants_usage),
@@ -110,7 +142,7 @@ impl Server {
         } else {
             Reply::whole(answer.whole(protocol))
         };
-        (reply, injected.or(scripted))
+        (reply, fault)
     }
 }
 
@@ -128,21 +160,22 @@ async fn handle(
     let operation = operation(&method, path);
     let key = key(&headers, &uri);
     let is_right = key.as_ref() == Some(&server.key);
-    lock(&server.seen).push(Seen {
+    let seen = Seen {
         protocol: operation.map(|(protocol, _)| protocol),
         path: path.to_owned(),
         model: request.model.clone(),
         key,
         turn: request.turn(),
         body,
-    });
+    };
+    lock(&server.seen).push(seen.clone());
     let Some((protocol, operation)) = operation else {
         return refusal(Protocol::Chat, StatusCode::NOT_FOUND);
     };
     if !is_right {
         return refusal(protocol, StatusCode::UNAUTHORIZED);
     }
-    let (reply, fault) = server.reply(operation, protocol, &request);
+    let (reply, fault) = server.reply(operation, protocol, &request, server.injected(&seen));
     match fault {
         None => reply.into_response(),
         Some(fault) => faulty_response(fault, reply, protocol, &line).await,
@@ -169,6 +202,8 @@ async fn faulty_response(fault: Fault, reply: Reply, protocol: Protocol, line: &
         }
         Fault::Truncated => reply.truncated().into_response(),
         Fault::Malformed => reply.malformed().into_response(),
+        Fault::Cut => reply.cut(),
+        Fault::Body(kind, body) => ([(CONTENT_TYPE, kind)], body).into_response(),
         Fault::Drop => {
             line.hang_up();
             Response::default()
@@ -191,6 +226,17 @@ impl Reply {
             parts: vec![body],
             ..self
         }
+    }
+
+    fn cut(self) -> Response {
+        let head = [(CONTENT_TYPE, "text/event-stream")];
+        let parts = stream::iter(self.truncated().parts).map(Ok);
+        // The half is on its way before.
+        let end = stream::once(async {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            Err(std::io::Error::other("cut"))
+        });
+        (head, Body::from_stream(parts.chain(end))).into_response()
     }
 
     /// Removes the last brace of the middle part.

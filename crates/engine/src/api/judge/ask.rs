@@ -1,7 +1,6 @@
 //! One question to the judge's model: the request, the reply, and a second try
 //! after a reply that cannot be read.
 
-use axum::http::StatusCode;
 use serde_json::{Value, json};
 use swe_ci_core::usage::Usage;
 use swe_ci_gateway::{GatewaySession, StopReason};
@@ -65,43 +64,13 @@ impl Question<'_> {
 async fn said(session: &GatewaySession, messages: &[Value]) -> Result<String, String> {
     let body = json!({ "model": session.endpoint().model, "messages": messages });
     let answer = session.chat(&body).await;
-    let (status, body) = answer.map_err(|error| format!("{error:#}"))?;
-    content(status, &body)
-}
-
-fn content(status: StatusCode, body: &[u8]) -> Result<String, String> {
-    if !status.is_success() {
-        let text = String::from_utf8_lossy(body);
+    let answer = answer.map_err(|error| format!("{error:#}"))?;
+    let answer = answer.map_err(|(status, text)| {
         let text: String = text.chars().take(MAX_ERROR).collect();
-        return Err(format!("the judge's model answered HTTP {status}: {text}"));
-    }
-    let reply: Value = serde_json::from_slice(body)
-        .map_err(|error| format!("the reply of the judge's model is not JSON: {error}"))?;
-    let text = reply.pointer("/choices/0/message/content");
-    let text = text.and_then(Value::as_str);
-    text.map(str::to_owned)
-        .ok_or_else(|| "the reply of the judge's model has no text".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn replies_are_read_or_explained() {
-        let check = |status: u16, body: &str, expect: Result<&str, &str>| {
-            let status = StatusCode::from_u16(status).unwrap();
-            let given = content(status, body.as_bytes());
-            match (given, expect) {
-                (Ok(text), Ok(expect)) => assert_eq!(text, expect),
-                (Err(why), Err(expect)) => assert!(why.contains(expect), "{why}"),
-                (given, expect) => panic!("{given:?} is not {expect:?}"),
-            }
-        };
-        let reply = r#"{"choices": [{"message": {"content": "yes"}}]}"#;
-        check(200, reply, Ok("yes"));
-        check(200, "{}", Err("has no text"));
-        check(200, "<html>", Err("is not JSON"));
-        check(400, "too long", Err("HTTP 400 Bad Request: too long"));
-    }
+        format!("the judge's model answered HTTP {status}: {text}")
+    })?;
+    let text = answer
+        .message
+        .and_then(|message| message["content"].as_str().map(str::to_owned));
+    text.ok_or_else(|| "the reply of the judge's model has no text".to_owned())
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use swe_ci_core::agent::Protocol;
 
 use super::transcript::{Answer, Call, Request};
+use crate::protocol::read_json;
 use crate::{Exchange, Splitter};
 
 /// Maximum bytes, as JSON, of a part that is not text, such as a picture; longer
@@ -61,23 +62,27 @@ fn pieces(exchange: &Exchange) -> (Vec<Value>, Vec<String>) {
     let body = &exchange.response;
     let (mut pieces, mut notes) = (Vec::new(), Vec::new());
     if !exchange.streamed {
-        match serde_json::from_str(body) {
+        match read_json(body.as_bytes()) {
             // Gemini streams an array of chunks if no events are requested.
-            Ok(Value::Array(chunks)) => pieces = chunks,
+            Some(Value::Array(chunks)) => pieces = chunks,
             whole => pieces.extend(whole),
         }
         return (pieces, notes);
     }
-    for event in Splitter::new(body.len()).take(body.as_bytes()) {
-        match serde_json::from_str(&event.data) {
-            Ok(piece) => pieces.push(piece),
-            Err(_) if event.data.trim() == "[DONE]" => {}
-            Err(_) => {
+    let mut splitter = Splitter::new(body.len());
+    for event in splitter.take(body.as_bytes()) {
+        match read_json(event.data.as_bytes()) {
+            Some(piece) => pieces.push(piece),
+            None if event.data.trim() == "[DONE]" => {}
+            None => {
                 let data = event.data;
                 notes.push(format!("an event of the stream is not JSON: {data}"));
             }
         }
     }
+    // The last one may be cut off.
+    let last = splitter.finish();
+    pieces.extend(last.and_then(|event| read_json(event.data.as_bytes())));
     (pieces, notes)
 }
 

@@ -1,0 +1,219 @@
+//! One try: sends the request, and receives the answer. The answer reaches the harness
+//! from the moment it says something; before, a try that comes to nothing leaves no trace
+//! there.
+
+use std::time::Instant;
+
+use axum::http::{HeaderMap, StatusCode};
+use futures::StreamExt;
+use swe_ci_base::clock::Wait;
+
+use super::active_exchange::ActiveExchange;
+use super::protocol::{self, Meter, Metered, Outgoing};
+use super::provider_request::{AsItStood, Failure, Next, shorten};
+use super::reply::content_type;
+
+/// Bytes of a stream that says nothing, until the harness gets them all the same.
+const MAX_HELD: usize = 1 << 20;
+
+/// An answer that is being received.
+struct Incoming {
+    status: StatusCode,
+    headers: HeaderMap,
+    meter: Meter,
+    /// The harness gets each piece as it comes.
+    passing: bool,
+}
+
+impl ActiveExchange {
+    /// Sends the request once. Returns why the provider is to blame if the answer ends
+    /// badly after a part of it has reached the harness.
+    pub(super) async fn try_once(
+        &mut self,
+        outgoing: &Outgoing,
+        headers: &HeaderMap,
+    ) -> Result<Option<String>, Failure> {
+        let session = self.session.clone();
+        let waiting = session.excluded.wait();
+        let permit = self.keeping_alive(session.limiter.permit()).await;
+        // The clock stands until the first byte; a whole answer comes at once.
+        let waiting = self.request.streamed.then_some(waiting);
+        let began = Instant::now();
+        let tried = self.receive(outgoing, headers, waiting).await;
+        drop(permit);
+        match &tried {
+            Ok(_) => {
+                session.totals().last_failure = None;
+                session.limiter.on_success();
+            }
+            Err(failure) => {
+                if !self.request.streamed {
+                    session.excluded.exclude(began.elapsed());
+                }
+                if failure.is_throttling() {
+                    session.limiter.on_throttled();
+                }
+            }
+        }
+        tried
+    }
+
+    async fn receive(
+        &mut self,
+        outgoing: &Outgoing,
+        headers: &HeaderMap,
+        waiting: Option<Wait>,
+    ) -> Result<Option<String>, Failure> {
+        let session = self.session.clone();
+        let sent = tokio::time::timeout(session.config.patience, session.send(outgoing, headers));
+        let response = self.keeping_alive(sent).await;
+        let response = response.map_err(|_| self.silent())??;
+        self.has_head = true;
+        let mut answer = Incoming {
+            status: response.status(),
+            headers: response.headers().clone(),
+            meter: Meter::new(self.request.protocol),
+            passing: false,
+        };
+        self.held.clear();
+        let broken = self.read(response, &mut answer, waiting).await?;
+        self.end(answer, broken).await
+    }
+
+    /// Reads an answer to its end. Returns what broke it off.
+    async fn read(
+        &mut self,
+        response: reqwest::Response,
+        answer: &mut Incoming,
+        mut waiting: Option<Wait>,
+    ) -> Result<Option<String>, Failure> {
+        let patience = self.session.config.patience;
+        let mut pieces = response.bytes_stream();
+        loop {
+            let next = tokio::time::timeout(patience, pieces.next());
+            let next = match answer.passing {
+                true => next.await,
+                false => self.keeping_alive(next).await,
+            };
+            drop(waiting.take());
+            match next {
+                Err(_) if answer.passing => return Ok(Some(self.silent().why)),
+                Err(_) => return Err(self.silent()),
+                Ok(None) => return Ok(None),
+                Ok(Some(Ok(piece))) => self.take(piece, answer).await,
+                Ok(Some(Err(error))) => return Ok(Some(error.without_url().to_string())),
+            }
+        }
+    }
+
+    async fn take(&mut self, piece: axum::body::Bytes, answer: &mut Incoming) {
+        let piece = match answer.meter.is_empty() {
+            true => protocol::without_mark(piece),
+            false => piece,
+        };
+        answer.meter.take(&piece);
+        if answer.passing {
+            return self.pass(piece).await;
+        }
+        self.held.extend_from_slice(&piece);
+        let says = answer.meter.says();
+        answer.passing = match self.request.in_process {
+            // A caller in this process wants whole answers, and so any of its
+            // requests can be tried again.
+            true => self.held.len() > super::session::MAX_ANSWER,
+            false => says || (answer.meter.is_stream() && self.held.len() > MAX_HELD),
+        };
+        if answer.passing {
+            let held = std::mem::take(&mut self.held);
+            self.begin(answer);
+            self.pass(held.into()).await;
+        }
+    }
+
+    /// Judges an answer that has ended.
+    async fn end(
+        &mut self,
+        mut answer: Incoming,
+        broken: Option<String>,
+    ) -> Result<Option<String>, Failure> {
+        self.exchange.streamed = answer.meter.is_stream();
+        if !answer.passing && !self.exchange.streamed {
+            self.held = protocol::readable(std::mem::take(&mut self.held));
+        }
+        let metered = std::mem::replace(&mut answer.meter, Meter::new(self.request.protocol));
+        let metered = metered.finish();
+        if let Some(usage) = metered.usage {
+            *self.exchange.usage.get_or_insert_default() += usage;
+        }
+        self.exchange.complete = metered.complete;
+        if !self.request.counting {
+            let note = |end: &String| format!("the model's last answer was cut off (`{end}`)");
+            self.session.totals().note = metered.cut.as_ref().map(note);
+        }
+        let why = self.complaint(&metered, broken.as_deref());
+        let held = std::mem::take(&mut self.held);
+        if answer.passing {
+            if broken.is_some() {
+                let why = "the provider's answer broke off";
+                self.reply.break_off(why).await;
+            }
+            self.exchange.error.clone_from(&why);
+            return Ok(self.trouble(why).await);
+        }
+        let Some(why) = why else {
+            self.begin(&answer);
+            self.pass(held.into()).await;
+            return Ok(None);
+        };
+        Err(Failure {
+            why,
+            next: match metered.says {
+                false => Next::Try,
+                true if metered.complete && broken.is_none() => Next::ProbeAlone,
+                true => Next::Probe,
+            },
+            pause: None,
+            answer: Some(AsItStood {
+                status: answer.status,
+                headers: answer.headers,
+                body: held,
+            }),
+        })
+    }
+
+    /// What is wrong with an answer.
+    fn complaint(&self, metered: &Metered, broken: Option<&str>) -> Option<String> {
+        let says = metered.says || self.request.counting;
+        if let Some(why) = broken {
+            return Some(format!("the provider's answer broke off: {why}"));
+        }
+        if let Some(why) = &metered.error {
+            let why = shorten(&self.session.without_key(why));
+            return Some(format!("an error in the provider's answer: {why}"));
+        }
+        if let Some(end) = &metered.odd_end {
+            return Some(format!("the provider ended its answer with `{end}`"));
+        }
+        if !metered.complete && self.held.starts_with(b"<") {
+            let page = shorten(&String::from_utf8_lossy(&self.held));
+            return Some(format!("the provider answered with a page: {page}"));
+        }
+        if !metered.complete {
+            return Some("the provider's answer ended before its end".into());
+        }
+        (!says).then(|| "the provider's answer is empty".into())
+    }
+
+    fn begin(&mut self, answer: &Incoming) {
+        self.exchange.status = answer.status.as_u16();
+        let mut headers = answer.headers.clone();
+        // Some providers say something else.
+        headers.extend(content_type(answer.meter.is_stream()));
+        self.reply.begin(answer.status, &headers);
+    }
+
+    fn silent(&self) -> Failure {
+        let seconds = self.session.config.patience.as_secs();
+        Failure::new(Next::Probe, format!("no byte within {seconds} s"))
+    }
+}
