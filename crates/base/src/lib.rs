@@ -1,6 +1,6 @@
 //! Shared basics of the crates that do I/O: one error type, the clock, blocking
-//! work, digests, files, retries, panics, failures of the machine, TLS, and code
-//! trees.
+//! work, digests, files, locks, retries, panics, failures of the machine, TLS, and
+//! code trees.
 
 pub mod blocking;
 pub mod clock;
@@ -9,6 +9,7 @@ pub mod digest;
 pub mod error;
 pub mod files;
 pub mod machine_failure;
+pub mod named_locks;
 pub mod panics;
 pub mod retry;
 pub mod tls;
