@@ -179,7 +179,8 @@ impl RunConfig {
             format!("`{name}` appears more than once")
         });
         problems.range("samples", self.samples, 1..=100);
-        problems.range("plan.max_iterations", self.plan.max_iterations, 1..=1_000);
+        let most = u64::from(Plan::MOST_ITERATIONS);
+        problems.range("plan.max_iterations", self.plan.max_iterations, 1..=most);
         problems.range("plan.max_attempts", self.plan.max_attempts, 1..=100);
         self.budget.validate(problems);
         self.limits.validate(problems);

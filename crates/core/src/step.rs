@@ -32,6 +32,13 @@ pub struct Plan {
     pub max_attempts: u32,
 }
 
+impl Plan {
+    pub const MOST_ITERATIONS: u32 = 1_000;
+    /// The column of a split's metadata that declares its N. All its tasks have the
+    /// same.
+    pub const COLUMN: &str = "max_iterations";
+}
+
 impl Default for Plan {
     fn default() -> Self {
         Self {

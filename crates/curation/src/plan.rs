@@ -9,6 +9,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use swe_ci_candidates::github::Search;
 use swe_ci_candidates::{CollectRules, SpanRules};
+use swe_ci_core::step::Plan as StepPlan;
 use swe_ci_core::task::{TestCommand, is_plain_name};
 use swe_ci_views::preparation::Condition;
 
@@ -25,6 +26,9 @@ const MOST_IN_REVIEW: usize = 500;
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     pub split: String,
+    /// The N that the split's runs are scored over: 20 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_iterations: Option<u32>,
     #[serde(default)]
     pub source: Vec<Source>,
     /// The first stage.
@@ -208,6 +212,13 @@ impl Plan {
         // The address of a split's page contains its name.
         if self.split == "new" {
             problems.push("split: `new` is the page for new splits; choose another name".into());
+        }
+        let most = StepPlan::MOST_ITERATIONS;
+        if self
+            .max_iterations
+            .is_some_and(|n| !(1..=most).contains(&n))
+        {
+            problems.push(format!("max_iterations: it must be 1 to {most}"));
         }
         match self.source.len() {
             0 => problems.push("source: there is none; add a [[source]]".into()),

@@ -2,6 +2,7 @@
 
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::step::Plan;
 use swe_ci_core::task::TaskId;
 use swe_ci_views::card::TaskOnCard;
 use swe_ci_views::dataset::SplitSource;
@@ -225,6 +226,19 @@ impl Store {
             .run(&mut *tx)
             .await?;
         commit_change(tx).await
+    }
+
+    /// The N that a split declares, if it does.
+    pub async fn declared_iterations(&self, split: &str) -> Result<Option<u32>> {
+        let extra: Option<Vec<(String, String)>> = composed(format!(
+            "SELECT t.extra FROM task_revisions t {LISTED} WHERE s.split = $1 ORDER BY s.position, t.id LIMIT 1"
+        ))
+        .with(split)
+        .first(&self.pool, |row| row.json("extra", "metadata"))
+        .await?;
+        let columns = extra.unwrap_or_default();
+        let declared = columns.iter().find(|(column, _)| column == Plan::COLUMN);
+        Ok(declared.and_then(|(_, n)| n.trim().parse().ok()))
     }
 
     /// Images of running evolutions.

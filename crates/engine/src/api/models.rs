@@ -58,7 +58,7 @@ impl Engine {
         for id in self.store.latest_results(limit).await? {
             let run = self.store.run(&id).await?;
             let standing = self.standing(&run).await?;
-            let unranked = self.unranked(&run).await?;
+            let unranked = self.without_rank(&run).await?;
             results.push(NewResult {
                 run,
                 standing,

@@ -130,7 +130,10 @@ impl Engine {
         }
         Ok(RunDetail {
             may_steer: self.by().may_steer(&standing),
-            unranked: self.unranked(&summary).await?,
+            unranked: match summary.progress.is_over() {
+                true => self.without_rank(&summary).await?,
+                false => self.unranked(&summary).await?,
+            },
             verified: self.store.verified(id).await?,
             preflight: self.store.preflight(id).await?,
             verification: self.store.verification(id).await?,

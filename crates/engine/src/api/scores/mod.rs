@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma, Verdict};
 use swe_ci_core::recovery::recoveries;
 use swe_ci_core::run::Kind;
@@ -18,6 +19,7 @@ use swe_ci_views::leaderboard::{
     Board, Entry, Freshness, GateReport, GateRules, Incomparable, LeaderboardData, Matrix,
     Published, Ranking, RecoveryTime, Row, Scores, TaskOrder, Unseen, Versus,
 };
+use swe_ci_views::view::RunSummary;
 
 use crate::Engine;
 use crate::api::runs::by_evolution;
@@ -211,6 +213,12 @@ impl Engine {
         let report =
             blocking(move || Ok(leaderboard.gate(&baseline, &candidate, rules, gamma, convention)));
         report.await?.map_err(|why| invalid(&why))
+    }
+
+    /// Why a run that is over takes no rank on its board, private or not.
+    pub(crate) async fn without_rank(&self, run: &RunSummary) -> Result<Option<Unranked>> {
+        let board = self.leaderboard_data(Board::of(&run.config)).await?;
+        Ok(board.why_unranked(&self.entry_beside(&run.run_id).await?))
     }
 
     /// The data of runs that may be compared.
