@@ -343,7 +343,7 @@ mod tests {
         };
         let both = || vec![run("paper", 20, &[0.5]), run("long", 200, &long)];
         let (rows, apart) = ranked_of(declared(21), both());
-        assert_eq!(rows, [("long", "-0.500")].map(own));
+        assert_eq!(rows, [("long", "0.429")].map(own));
         assert_eq!(
             apart,
             ["paper: its evolutions had at most 20 iterations, those of the others 21"]
