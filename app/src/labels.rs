@@ -271,6 +271,7 @@ pub(crate) fn ending(ending: Ending) -> (&'static str, Tone) {
         Ending::NothingLeft => ("nothing left to do", Tone::Plain),
         Ending::AgentGaveUp => ("agent gave up", Tone::Bad),
         Ending::CutShort => ("ends early, reason unknown", Tone::Plain),
+        Ending::EvolutionBudgetSpent => ("evolution's budget spent", Tone::Bad),
         Ending::BudgetSpent => ("budget spent, not scored", Tone::Warn),
         Ending::Blocked => ("blocked, not scored", Tone::Warn),
         Ending::Cancelled => ("cancelled, not scored", Tone::Plain),
@@ -353,6 +354,7 @@ pub(crate) fn outcome(outcome: StepOutcome) -> (&'static str, Tone) {
         StepOutcome::AgentFailed => ("agent failed", Tone::Bad),
         StepOutcome::AgentTimedOut => ("agent out of time", Tone::Bad),
         StepOutcome::BudgetSpent => ("budget spent", Tone::Warn),
+        StepOutcome::EvolutionBudgetSpent => ("evolution's budget spent", Tone::Bad),
         StepOutcome::ProviderFailed => ("provider failed", Tone::Warn),
         StepOutcome::InfraFailed => ("platform failed", Tone::Warn),
         StepOutcome::Interrupted => ("interrupted, repeated", Tone::Plain),
@@ -424,6 +426,9 @@ pub(crate) fn untested(ending: Option<Ending>, iteration: u32) -> Option<(String
         }
         Some(Ending::BudgetSpent) => {
             "The run's budget was spent first. After that no new work starts, the evolution is not scored, and its result does not count against the agent."
+        }
+        Some(Ending::EvolutionBudgetSpent) => {
+            "The evolution's own budget was spent first, which is a limit like the agent's time. It is scored with its result up to then."
         }
         Some(Ending::AgentGaveUp) => {
             "The agent failed in all attempts at a step. The evolution is scored with its result up to then."

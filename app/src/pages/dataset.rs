@@ -53,6 +53,7 @@ fn Split(detail: SplitDetail) -> impl IntoView {
         <dl class="facts">
             <div><dt>"Tasks"</dt><dd><a href=tasks_href(&name)>{format::thousands(summary.tasks)}</a></dd></div>
             <div><dt>"Can be run"</dt><dd>{format::thousands(summary.ready)}</dd></div>
+            {detail.max_iterations.map(|n| view! { <div><dt>"Iterations scored"</dt><dd>{n}</dd></div> })}
             <div><dt>"Repositories"</dt><dd>{format::thousands(repositories as u64)}</dd></div>
             <div><dt>"Mean time between"</dt><dd>{days}</dd></div>
             <div><dt>"Mean commits between"</dt><dd>{commits}</dd></div>

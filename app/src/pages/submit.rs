@@ -329,7 +329,8 @@ fn HostedToolsField(form: Form) -> impl IntoView {
 
 #[component]
 fn VisibilityFields(chosen: Option<String>) -> impl IntoView {
-    let public = chosen.as_deref() == Some(Visibility::Public.name());
+    let chosen = chosen.and_then(|name| Visibility::from_name(&name));
+    let public = chosen.unwrap_or_default() == Visibility::Public;
     let choice = |visibility: Visibility, words: &'static str, checked: bool| {
         view! {
             <label class="box">

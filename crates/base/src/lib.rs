@@ -1,6 +1,6 @@
 //! Shared basics of the crates that do I/O: one error type, the clock, blocking
-//! work, digests, files, retries, panics, failures of the machine, TLS, and code
-//! trees.
+//! work, digests, files, locks, retries, panics, failures of the machine, TLS, and
+//! code trees, and problems of TOML.
 
 pub mod blocking;
 pub mod clock;
@@ -9,9 +9,11 @@ pub mod digest;
 pub mod error;
 pub mod files;
 pub mod machine_failure;
+pub mod named_locks;
 pub mod panics;
 pub mod retry;
 pub mod tls;
+pub mod toml_problems;
 
 pub use error::{Error, Result};
 

@@ -70,6 +70,10 @@ pub struct RunConfig {
     pub limits: Limits,
     #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
     pub budget: Budget,
+    /// The limits of each evolution, which is scored with what it reached within
+    /// them. It has no `seconds`: `limits.agent_seconds` bounds a step.
+    #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+    pub evolution_budget: Budget,
     /// Lets the model's provider search, fetch and execute for the agent. Such
     /// a run is marked, and not ranked.
     #[serde(default)]
@@ -111,6 +115,7 @@ impl RunConfig {
             plan: Plan::default(),
             limits: Limits::default(),
             budget: Budget::default(),
+            evolution_budget: Budget::default(),
             allow_hosted_tools: false,
             handover: None,
             needs: Labels::default(),
@@ -179,9 +184,18 @@ impl RunConfig {
             format!("`{name}` appears more than once")
         });
         problems.range("samples", self.samples, 1..=100);
-        problems.range("plan.max_iterations", self.plan.max_iterations, 1..=1_000);
+        let most = u64::from(Plan::MOST_ITERATIONS);
+        problems.range("plan.max_iterations", self.plan.max_iterations, 1..=most);
         problems.range("plan.max_attempts", self.plan.max_attempts, 1..=100);
         self.budget.validate(problems);
+        problems.within("evolution_", |problems| {
+            self.evolution_budget.validate(problems);
+            problems.ensure(
+                "budget.seconds",
+                self.evolution_budget.seconds.is_none(),
+                || "there is no such limit; limits.agent_seconds bounds a step".into(),
+            );
+        });
         self.limits.validate(problems);
         self.needs.validate("needs", problems);
     }
@@ -398,6 +412,8 @@ mod tests {
                 c.samples = 0;
                 c.budget.tokens = Some(0);
                 c.budget.usd = Some(-1.0);
+                c.evolution_budget.tokens = Some(0);
+                c.evolution_budget.seconds = Some(9);
                 c.limits.pids = 1;
             },
             &[
@@ -405,6 +421,8 @@ mod tests {
                 "samples",
                 "budget.tokens",
                 "budget.usd",
+                "evolution_budget.tokens",
+                "evolution_budget.seconds",
                 "limits.pids",
             ],
         );

@@ -15,8 +15,9 @@
 //! failing, the evolution ends (`AgentGaveUp`) and its score is the one it
 //! reached. If the *platform* or the model's provider keeps failing, it is
 //! `Blocked` and has no score: infrastructure trouble never becomes a 0. The
-//! same holds for a spent budget (`BudgetSpent`). A user may retry both
-//! ([`StepOutcome::Retried`]).
+//! same holds for a spent budget of the run (`BudgetSpent`). A user may retry both
+//! ([`StepOutcome::Retried`]). An evolution's own budget is a limit like its time:
+//! the same for all, and scored with what was reached (`EvolutionBudgetSpent`).
 //!
 //! Every completed step is a row in the store. [`State::resume`] applies those
 //! rows in order; resuming needs nothing else.
@@ -30,6 +31,13 @@ pub struct Plan {
     pub max_iterations: u32,
     /// Attempts at one step before the platform gives up; 1 to 100.
     pub max_attempts: u32,
+}
+
+impl Plan {
+    pub const MOST_ITERATIONS: u32 = 1_000;
+    /// The column of a split's metadata that declares its N. All its tasks have the
+    /// same.
+    pub const COLUMN: &str = "max_iterations";
 }
 
 impl Default for Plan {
@@ -84,6 +92,8 @@ pub enum StepOutcome {
     AgentTimedOut,
     /// The run reached a limit of its budget.
     BudgetSpent,
+    /// The evolution reached a limit of its own budget.
+    EvolutionBudgetSpent,
     /// The model's provider failed: it refused the key, or failed on every
     /// retry.
     ProviderFailed,
@@ -105,7 +115,7 @@ pub enum StepOutcome {
 }
 
 impl StepOutcome {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Done,
         Self::NoChange,
         Self::NothingLeft,
@@ -116,6 +126,7 @@ impl StepOutcome {
         Self::AgentFailed,
         Self::AgentTimedOut,
         Self::BudgetSpent,
+        Self::EvolutionBudgetSpent,
         Self::ProviderFailed,
         Self::InfraFailed,
         Self::Interrupted,
@@ -137,6 +148,7 @@ impl StepOutcome {
             Self::AgentFailed => "agent_failed",
             Self::AgentTimedOut => "agent_timed_out",
             Self::BudgetSpent => "budget_spent",
+            Self::EvolutionBudgetSpent => "evolution_budget_spent",
             Self::ProviderFailed => "provider_failed",
             Self::InfraFailed => "infra_failed",
             Self::Interrupted => "interrupted",
@@ -186,6 +198,8 @@ crate::named! {
         IterationsSpent = "iterations_spent",
         NothingLeft = "nothing_left",
         AgentGaveUp = "agent_gave_up",
+        /// Its own budget, which all evolutions of the run have, was spent.
+        EvolutionBudgetSpent = "evolution_budget_spent",
         /// The run's budget was spent.
         BudgetSpent = "budget_spent",
         /// Imported results that end before the last iteration without a reason.
@@ -273,6 +287,9 @@ impl State {
             }
             (Role::Architect | Role::Programmer, StepOutcome::BudgetSpent) => {
                 Self::Ended(Ending::BudgetSpent)
+            }
+            (Role::Architect | Role::Programmer, StepOutcome::EvolutionBudgetSpent) => {
+                Self::Ended(Ending::EvolutionBudgetSpent)
             }
             (
                 Role::Architect | Role::Programmer,
@@ -394,8 +411,9 @@ impl Cursor {
 mod tests {
     use super::*;
     use StepOutcome::{
-        AgentFailed, AgentTimedOut, BudgetSpent, Cancelled, Cleared, Collapsed, Done, InfraFailed,
-        Interrupted, MalformedRequirement, NoChange, NothingLeft, ProviderFailed, Retried, Scored,
+        AgentFailed, AgentTimedOut, BudgetSpent, Cancelled, Cleared, Collapsed, Done,
+        EvolutionBudgetSpent, InfraFailed, Interrupted, MalformedRequirement, NoChange,
+        NothingLeft, ProviderFailed, Retried, Scored,
     };
     use proptest::prelude::*;
 
@@ -559,6 +577,10 @@ mod tests {
             State::Ended(Ending::Blocked),
         );
         check(&[Done, BudgetSpent], State::Ended(Ending::BudgetSpent));
+        check(
+            &[Done, EvolutionBudgetSpent],
+            State::Ended(Ending::EvolutionBudgetSpent),
+        );
         // An interruption does not change the state.
         check(
             &[AgentFailed, Interrupted, Interrupted],
@@ -605,6 +627,7 @@ mod tests {
             AgentTimedOut,
             ProviderFailed,
             BudgetSpent,
+            EvolutionBudgetSpent,
             Cancelled,
         ])
     }

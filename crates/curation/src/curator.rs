@@ -15,6 +15,7 @@ use swe_ci_base::{Say, files};
 use swe_ci_candidates::environment::distribution::Finder;
 use swe_ci_candidates::environment::python::BaseImages;
 use swe_ci_core::run::Limits;
+use swe_ci_core::step::Plan as StepPlan;
 use swe_ci_core::task::TaskId;
 use swe_ci_dataset::{History, TEST_COMMAND, TaskLine, TaskPreparation};
 use swe_ci_sandbox::host;
@@ -224,6 +225,8 @@ impl Curator<'_> {
 
     fn line(&self, candidate: &CandidateRow) -> Result<TaskLine> {
         let column = |name: &str, value: String| (name.to_owned(), value);
+        let iterations = self.plan.max_iterations;
+        let iterations = iterations.map(|n| column(StepPlan::COLUMN, n.to_string()));
         Ok(TaskLine {
             task_id: TaskId::new(&candidate.task_id).map_err(anyhow::Error::new)?,
             base_sha: candidate.base_sha.clone(),
@@ -235,7 +238,10 @@ impl Curator<'_> {
                 column("span_days", format!("{:.1}", candidate.days)),
                 column("modified_lines", candidate.modified_lines.to_string()),
                 column(TEST_COMMAND, self.plan.filter.test_command().to_string()),
-            ],
+            ]
+            .into_iter()
+            .chain(iterations)
+            .collect(),
         })
     }
 

@@ -7,8 +7,10 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
+use swe_ci_base::toml_problems;
 use swe_ci_candidates::github::Search;
 use swe_ci_candidates::{CollectRules, SpanRules};
+use swe_ci_core::step::Plan as StepPlan;
 use swe_ci_core::task::{TestCommand, is_plain_name};
 use swe_ci_views::preparation::Condition;
 
@@ -25,6 +27,9 @@ const MOST_IN_REVIEW: usize = 500;
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     pub split: String,
+    /// The N that the split's runs are scored over: 20 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_iterations: Option<u32>,
     #[serde(default)]
     pub source: Vec<Source>,
     /// The first stage.
@@ -171,16 +176,12 @@ impl Plan {
     /// Parses a plan.
     ///
     /// # Errors
-    /// Its problems, with the line or the field.
+    /// All its problems, each with its line or field.
     pub fn read(toml: &str) -> Result<Self, String> {
         if toml.len() > MAX_PLAN {
             return Err(format!("the plan is larger than {MAX_PLAN} bytes"));
         }
-        let plan: Self = toml::from_str(toml).map_err(|e| e.to_string())?;
-        match plan.problems().as_slice() {
-            [] => Ok(plan),
-            problems => Err(problems.join("; ")),
-        }
+        toml_problems::read(toml, EXAMPLE_PLAN, |_, plan: &Self| plan.problems())
     }
 
     /// The plan for commits from this day on, such as `2026-11-01`.
@@ -208,6 +209,13 @@ impl Plan {
         // The address of a split's page contains its name.
         if self.split == "new" {
             problems.push("split: `new` is the page for new splits; choose another name".into());
+        }
+        let most = StepPlan::MOST_ITERATIONS;
+        if self
+            .max_iterations
+            .is_some_and(|n| !(1..=most).contains(&n))
+        {
+            problems.push(format!("max_iterations: it must be 1 to {most}"));
         }
         match self.source.len() {
             0 => problems.push("source: there is none; add a [[source]]".into()),
@@ -370,11 +378,15 @@ mod tests {
         check(&with("git='file:///etc'"), "neither an address");
         check(&with("git='https://u:p@h/a/b'"), "must not hold a user");
         check(&with("git='/a/..'"), "cannot name a repository");
-        check(&with("package='a'\nstars=1"), "unknown field `stars`");
+        check(
+            &with("package='a'\nstars=1"),
+            "line 4, source.0.stars: there is no such field",
+        );
         check(&with("package='a'\n[spans]\nmin_lines=1"), "min_lines");
         check(
-            &with("package='a'\n[filter]\nmost=0"),
-            "filter.most: it must be 1",
+            &with("package='a'\n[filter]\nmost=0\nreview='x'"),
+            "line 5, filter.most: it must be 1 or more\n\
+             line 6, filter.review: invalid type: string \"x\", expected a boolean",
         );
         let filter = |rest: &str| with(&format!("package='a'\n[filter]\n{rest}"));
         check(

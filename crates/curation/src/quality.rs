@@ -21,6 +21,10 @@ const LATER: &[&str] = &[
     "ENV LD_PRELOAD=/usr/lib/libfaketime.so.1 FAKETIME=+400d FAKETIME_DONT_FAKE_MONOTONIC=1",
 ];
 
+/// Lines of a failed build that the reason shows: those of apt stand before the
+/// engine's own.
+const LAST_LINES: usize = 10;
+
 impl Curator<'_> {
     /// Looks at a selected candidate, unless that was done.
     pub(crate) async fn inspect(&self, candidate: &mut CandidateRow) -> Result<()> {
@@ -112,10 +116,14 @@ impl Curator<'_> {
             network: self.network,
             apart: true,
         };
-        let mut last = String::new();
-        let images = self.curations.images;
-        let made = images.make(spec, |line| line.clone_into(&mut last)).await;
+        let mut last: Vec<String> = Vec::new();
+        let on_line = |line: &str| {
+            last.push(line.to_owned());
+            last.drain(..last.len().saturating_sub(LAST_LINES));
+        };
+        let made = self.curations.images.make(spec, on_line).await;
         let made = made.map_err(unavailable)?.map(|_| ());
-        Ok(made.map_err(|problem| format!("it could not be set up: {problem} {last}")))
+        Ok(made
+            .map_err(|problem| format!("it could not be set up: {problem}\n{}", last.join("\n"))))
     }
 }

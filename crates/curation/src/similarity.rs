@@ -21,7 +21,7 @@ impl Curator<'_> {
         let store = self.curations.store;
         let mut best: Option<(u32, String)> = None;
         for other in store.task_summaries(None).await? {
-            let splits = store.splits_of_task(&other.task_id).await?;
+            let splits = store.splits_of_task(&other.task_id, "").await?;
             if other.task_id == row.id || splits.iter().all(|split| *split == self.plan.split) {
                 continue;
             }

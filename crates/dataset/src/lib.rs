@@ -16,17 +16,17 @@ mod split;
 pub mod tiny;
 mod trials;
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::Context;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::digest::sha256_hex;
 use swe_ci_base::files;
+use swe_ci_base::named_locks::NamedLocks;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::TaskRow;
 use swe_ci_store::artifacts::Artifacts;
-use tokio::sync::Mutex;
 
 pub use history::{CommitInfo, History, chunks};
 pub use import::{ImportOptions, Importer};
@@ -43,8 +43,8 @@ pub use {history::write as write_history, metadata::write as write_metadata};
 pub struct TaskFolders {
     root: PathBuf,
     shared: Option<Artifacts>,
-    /// One checkout is fetched at a time.
-    fetching: Arc<Mutex<()>>,
+    /// By checkout.
+    fetching: NamedLocks,
 }
 
 impl TaskFolders {
@@ -52,7 +52,7 @@ impl TaskFolders {
         Self {
             root,
             shared: None,
-            fetching: Arc::default(),
+            fetching: NamedLocks::default(),
         }
     }
 
@@ -65,14 +65,22 @@ impl TaskFolders {
     /// The history of a task, fetched if it is not here.
     ///
     /// # Errors
-    /// When it neither is here nor can be fetched.
+    /// When it neither is here nor can be fetched; the cause has the kind
+    /// [`io::ErrorKind::NotFound`] while it is not there, and may be on a disk that
+    /// comes back.
     pub async fn fetched(&self, task: &TaskRow) -> anyhow::Result<History> {
-        let Some(artifacts) = &self.shared else {
-            return Ok(self.history(task));
+        let history = self.history(task);
+        let Err(why) = find_both_ends(&history, task).await else {
+            return Ok(history);
         };
-        let _guard = self.fetching.lock().await;
-        if has_both_ends(&self.history(task), task).await? {
-            return Ok(self.history(task));
+        let Some(artifacts) = &self.shared else {
+            let missing = io::Error::new(io::ErrorKind::NotFound, format!("{why:#}"));
+            return Err(missing).context(format!("the code of task {} is not there", task.id));
+        };
+        let name = self.own_checkout(task).display().to_string();
+        let _guard = self.fetching.lock(&name).await;
+        if find_both_ends(&history, task).await.is_ok() {
+            return Ok(history);
         }
         let (id, key) = (&task.id, checkout_key(task));
         let checkout = self.own_checkout(task);
@@ -160,10 +168,14 @@ pub(crate) fn pack(checkout: &Path, archive: &Path) -> anyhow::Result<()> {
     files::zip_folder(checkout, archive)
 }
 
-async fn has_both_ends(history: &History, task: &TaskRow) -> anyhow::Result<bool> {
+async fn find_both_ends(history: &History, task: &TaskRow) -> anyhow::Result<()> {
     let ends = [task.base_sha.clone(), task.target_sha.clone()];
     let history = history.clone();
-    blocking(move || Ok(ends.iter().all(|sha| history.commit(sha).is_ok()))).await
+    blocking(move || {
+        ends.iter()
+            .try_for_each(|sha| history.commit(sha).map(drop))
+    })
+    .await
 }
 
 /// The shared artifact with the checkout of a task.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use swe_ci_core::step::Plan;
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_store::{Suite, TaskRow};
 use swe_ci_views::preparation::Preparation;
@@ -27,21 +28,22 @@ impl TaskLine {
     /// two commits, `owner__name__<base>__<target>`; for others, the end starts at
     /// the last `__` or `-`.
     pub fn repo(&self) -> String {
-        let column = |name: &str| {
-            let mut extra = self.extra.iter();
-            let (_, value) = extra.find(|(column, _)| column == name)?;
-            Some(value.clone())
-        };
-        column("repo")
-            .or_else(|| column("repo_name"))
-            .unwrap_or_else(|| self.repo_from_name().to_owned())
+        let named = self.column("repo").or_else(|| self.column("repo_name"));
+        named.unwrap_or_else(|| self.repo_from_name()).to_owned()
+    }
+
+    fn column(&self, name: &str) -> Option<&str> {
+        let mut extra = self.extra.iter();
+        let (_, value) = extra.find(|(column, _)| column == name)?;
+        Some(value)
     }
 
     /// The column `test_command`; the reference's without it, which the declared
     /// gaps of the official dataset were counted with.
     pub fn test_command(&self) -> TestCommand {
-        let column = self.extra.iter().find(|(name, _)| name == TEST_COMMAND);
-        let command = column.and_then(|(_, value)| value.parse().ok());
+        let command = self
+            .column(TEST_COMMAND)
+            .and_then(|value| value.parse().ok());
         command.unwrap_or(TestCommand::Reference)
     }
 
@@ -133,6 +135,7 @@ fn parse(bytes: &[u8]) -> Result<Vec<TaskLine>, String> {
         required("target_sha")?,
     );
     let gap = column("test_gap");
+    let iterations = column(Plan::COLUMN);
     let mut tasks: Vec<TaskLine> = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|e| csv_problem(&e))?;
@@ -158,6 +161,18 @@ fn parse(bytes: &[u8]) -> Result<Vec<TaskLine>, String> {
             && let Err(why) = command.parse::<TestCommand>()
         {
             return Err(problem(TEST_COMMAND, why.to_string()));
+        }
+        let declared = iterations.map(field).unwrap_or_default();
+        let most = Plan::MOST_ITERATIONS;
+        if !declared.is_empty() && !declared.parse().is_ok_and(|n| (1..=most).contains(&n)) {
+            let why = format!("`{declared}` is not a number from 1 to {most}");
+            return Err(problem(Plan::COLUMN, why));
+        }
+        if let Some(first) = tasks.first()
+            && first.column(Plan::COLUMN).unwrap_or_default().trim() != declared
+        {
+            let why = "all tasks of a split have the same".to_owned();
+            return Err(problem(Plan::COLUMN, why));
         }
         tasks.push(TaskLine {
             task_id,
@@ -319,6 +334,15 @@ mod tests {
         check(
             &format!("{head}a,0123456,0123456,1\na,0123456,0123456,1\n"),
             "line 3: the task `a` is listed twice",
+        );
+        let head_with_n = "task_id,current_sha,target_sha,max_iterations\n";
+        check(
+            &format!("{head_with_n}a,0123456,0123456,0\n"),
+            "line 2, column `max_iterations`: `0` is not a number from 1 to 1000",
+        );
+        check(
+            &format!("{head_with_n}a,0123456,0123456,5\nb,0123456,0123456,\n"),
+            "line 3, column `max_iterations`: all tasks of a split have the same",
         );
         check(&format!("{head}a,0123456\n"), "line 2");
         check(&format!("{head}\"a,0123456,\u{fffd}\n"), "line 2");

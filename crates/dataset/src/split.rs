@@ -28,6 +28,7 @@ pub async fn split_detail(store: &Store, name: &str) -> Result<SplitDetail> {
     };
     Ok(SplitDetail {
         summary,
+        max_iterations: store.declared_iterations(name).await?,
         digest: dataset_digest(ends.iter().map(|ends| ends.each_ref().map(String::as_str))),
         source,
         created_at: rfc3339(created_at),

@@ -15,7 +15,9 @@ use swe_ci_base::error::Result;
 use swe_ci_core::metrics::Convention;
 use swe_ci_core::usage::Usage;
 use swe_ci_views::handover::HandoverRun;
-use swe_ci_views::leaderboard::{Board, LeaderboardData, Ranking, ScoredTask, Unseen};
+use swe_ci_views::leaderboard::{
+    Board, LeaderboardData, Ranking, RecoveryTime, ScoredTask, Unseen,
+};
 use tokio::sync::Semaphore;
 
 /// Leaderboards in view at the same time.
@@ -34,6 +36,8 @@ pub struct LeaderboardCache {
     pub runs: CountedRuns,
     pub rankings: Shared<RankingKey, Ranking, RANKINGS>,
     pub processors: Processors,
+    /// How long regressions lasted, by run and revision of its results.
+    pub recoveries: Shared<(String, String), Option<RecoveryTime>, RANKINGS>,
     /// The finished handovers of splits.
     pub handovers: Shared<(String, i64), Vec<HandoverRun>, BOARDS>,
 }

@@ -1,40 +1,51 @@
 //! Run configurations as text: parsed strictly, so that a typing error never
 //! leaves a default in place, and written so that others can repeat the run.
 
-use serde_json::Value;
 use swe_ci_base::error::{self, Error};
+use swe_ci_base::toml_problems;
 use swe_ci_core::agent::Endpoint;
 use swe_ci_core::run::RunConfig;
-use swe_ci_views::submission::unknown_field;
+use swe_ci_views::submission::unknown_in_words;
 
 use crate::Engine;
+
+/// All fields that have no default.
+const EXAMPLE: &str = r#"
+    model = "m"
+    kind = "measured"
+    split = "demo"
+    tasks = ["a-1"]
+    harness = { name = "builtin" }
+    endpoint = { url = "https://api.example.org/v1", model = "m-1" }
+    programmer = { harness = { name = "builtin" }, endpoint = { url = "https://api.example.org/v1", model = "m-2" } }
+    handover = { run = "r" }
+"#;
 
 /// Parses a configuration in TOML.
 ///
 /// # Errors
-/// The problem and its place, in words. [`RunConfig::problems`] checks whether
-/// the values are in range.
+/// All problems with their places, in words. Where it can be read,
+/// [`RunConfig::problems`] checks whether the values are in range.
 pub fn from_toml(text: &str) -> Result<RunConfig, String> {
-    let config = toml::from_str(text).map_err(|e| e.to_string())?;
-    let value = toml::from_str(text).map_err(|e| e.to_string())?;
-    understood(config, &value)
+    toml_problems::read(text, EXAMPLE, |given, config| {
+        serde_json::to_value(config).map_or_else(
+            |error| vec![error.to_string()],
+            |understood| unknown_in_words(given, &understood),
+        )
+    })
 }
 
 /// Parses a configuration in JSON.
 ///
 /// # Errors
-/// As [`from_toml`].
+/// The problem and its place, in words, as [`from_toml`].
 pub fn from_json(text: &str) -> Result<RunConfig, String> {
-    let config = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    let config: RunConfig = serde_json::from_str(text).map_err(|e| e.to_string())?;
     let value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    understood(config, &value)
-}
-
-fn understood(config: RunConfig, value: &Value) -> Result<RunConfig, String> {
     let understood = serde_json::to_value(&config).map_err(|e| e.to_string())?;
-    match unknown_field(value, &understood) {
-        Some(field) => Err(format!("there is no field `{field}`")),
-        None => Ok(config),
+    match unknown_in_words(&value, &understood).as_slice() {
+        [] => Ok(config),
+        unknown => Err(unknown.join("; ")),
     }
 }
 
@@ -123,8 +134,14 @@ mod tests {
         };
         check("model = ", "line 1");
         check("model = 3", "string");
-        check(&FULL.replace("tasks", "taks"), "no field `taks`");
-        let limits = format!("{FULL}\n[limits]\nmemory = 3");
-        check(&limits, "no field `limits.memory`");
+        let typed = FULL.replace("tasks", "taks").replace("\"m-1\"", "1");
+        let limits = format!("{typed}\n[limits]\nmemory = 3\npids = -1");
+        check(
+            &limits,
+            "line 5, taks: there is no such field\n\
+             line 10, endpoint.model: invalid type: integer `1`, expected a string\n\
+             line 22, limits.memory: there is no such field\n\
+             line 23, limits.pids: invalid value: integer `-1`, expected u32",
+        );
     }
 }

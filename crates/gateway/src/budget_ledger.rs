@@ -76,6 +76,8 @@ pub trait SharedAccount: Debug + Send + Sync {
 /// The usage of one run, and its budget.
 #[derive(Debug)]
 pub struct Ledger {
+    /// Of the run, or of one evolution.
+    whose: &'static str,
     /// Only this process spends anything when absent.
     shared: Option<Box<dyn SharedAccount>>,
     /// When the run began, in unix milliseconds.
@@ -105,6 +107,7 @@ impl Ledger {
             ..Book::default()
         };
         let ledger = Self {
+            whose: "the run's",
             shared: None,
             began,
             book: Mutex::new(book),
@@ -121,6 +124,15 @@ impl Ledger {
         Self {
             shared: Some(account),
             ..Self::new(budget, began, none.0, none.1)
+        }
+    }
+
+    /// For one evolution, which only one process works on.
+    pub fn of_evolution(budget: Budget) -> Self {
+        let none = (Usage::default(), Traffic::default());
+        Self {
+            whose: "the evolution's",
+            ..Self::new(budget, now_ms(), none.0, none.1)
         }
     }
 
@@ -239,7 +251,7 @@ impl Ledger {
             .or_else(|| count(budget.requests, book.spent.requests, "requests"))
             .or_else(|| usd.map(|limit| format!("{limit} US dollars")))
             .or_else(|| seconds.map(|limit| format!("{limit} seconds")))?;
-        Some(format!("the run's budget of {limit} is spent"))
+        Some(format!("{} budget of {limit} is spent", self.whose))
     }
 
     fn lock(&self) -> MutexGuard<'_, Book> {

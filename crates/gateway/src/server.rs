@@ -102,7 +102,9 @@ async fn checked_answer(
         }
     }
     session.config.ledger.settle().await;
-    if let Some(reached) = session.config.ledger.reached() {
+    let own = session.config.evolution_ledger.as_ref();
+    let reached = session.config.ledger.reached();
+    if let Some(reached) = reached.or_else(|| own?.reached()) {
         return Err((Problem::BudgetSpent, reached));
     }
     let session = session.clone();

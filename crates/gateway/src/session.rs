@@ -46,6 +46,8 @@ pub struct SessionConfig {
     /// If present, answers come from this recording.
     pub recording: Option<Arc<Recording>>,
     pub ledger: Arc<Ledger>,
+    /// Of the evolution, if it has a budget of its own.
+    pub evolution_ledger: Option<Arc<Ledger>>,
     /// Maximum total time spent waiting for the provider.
     pub patience: Duration,
     /// Whether the provider may search, fetch and execute for the agent.
@@ -59,6 +61,7 @@ pub struct SessionConfig {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
     Budget(String),
+    EvolutionBudget(String),
     Provider(String),
 }
 
@@ -209,12 +212,21 @@ impl GatewaySession {
 
     /// Returns when the step cannot continue.
     pub async fn stopped(&self) -> StopReason {
+        let config = &self.state.config;
+        let own = async {
+            match &config.evolution_ledger {
+                Some(ledger) => ledger.spent().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
+            biased;
             () = self.state.stopped.cancelled() => {
                 let trouble = self.state.totals().trouble.clone();
                 StopReason::Provider(trouble.unwrap_or_default())
             }
-            reached = self.state.config.ledger.spent() => StopReason::Budget(reached),
+            reached = config.ledger.spent() => StopReason::Budget(reached),
+            reached = own => StopReason::EvolutionBudget(reached),
         }
     }
 

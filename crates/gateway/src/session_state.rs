@@ -91,9 +91,13 @@ impl SessionState {
         }
         drop(totals);
         self.config.ledger.charge(usage, 1, cost);
+        if let Some(ledger) = &self.config.evolution_ledger {
+            ledger.charge(usage, 1, cost);
+        }
     }
 
-    /// Charges a probe to the run's budget. The agent's usage does not include it.
+    /// Charges a probe to the run's budget. The usage of the agent and of the
+    /// evolution does not include it.
     pub fn count_probe(&self, usage: Usage) {
         let cost = self.config.endpoint.prices.map(|p| p.micro_usd(usage));
         let mut totals = self.totals();

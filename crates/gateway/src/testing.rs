@@ -72,6 +72,7 @@ fn session_config(url: &str, key: &str, step: usize) -> SessionConfig {
         key: Some(key.into()),
         recording: None,
         ledger: Arc::new(ledger),
+        evolution_ledger: None,
         allow_hosted_tools: false,
         step: format!("bench/{step}"),
         patience: Duration::from_mins(1),

@@ -77,6 +77,7 @@ impl Fixture {
             key: Some(KEY.to_owned().into()),
             recording: None,
             ledger: Arc::new(ledger),
+            evolution_ledger: None,
             patience: Duration::from_secs(10),
             allow_hosted_tools: false,
             step: "run/evolution/1/programmer".into(),

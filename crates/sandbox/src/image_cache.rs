@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::files::{self, FileIdentity};
+use swe_ci_base::named_locks::NamedLocks;
 use tokio::sync::Mutex;
 
 use crate::images::{EvictableImage, Images, Registry, SharedName};
@@ -26,8 +27,10 @@ pub struct ImageCache {
     images: Images,
     folder: PathBuf,
     registry: Option<Registry>,
-    /// Serialises loading: all archives go to the one disk of the container
-    /// engine.
+    /// By digest: nothing else waits while an image is pulled or pushed.
+    images_at_work: NamedLocks,
+    /// Serialises loading, since all archives go to the one disk of the container
+    /// engine, and writing records. Taken after the lock of an image.
     loading: Arc<Mutex<()>>,
 }
 
@@ -72,6 +75,7 @@ impl ImageCache {
             images,
             folder: data.join("images"),
             registry: None,
+            images_at_work: NamedLocks::default(),
             loading: Arc::default(),
         }
     }
@@ -90,15 +94,13 @@ impl ImageCache {
         if self.images.digest(digest).await?.is_none() {
             self.reload(digest).await?;
         }
-        let _guard = self.loading.lock().await;
-        let mut record = self.known(digest).await?;
-        if record.in_registry {
+        let _guard = self.images_at_work.lock(digest).await;
+        if self.known(digest).await?.in_registry {
             return Ok(false);
         }
         let name = SharedName::of_task(digest);
         self.images.push(digest, registry, &name).await?;
-        record.in_registry = true;
-        self.write(record).await?;
+        self.remember_shared(digest).await?;
         Ok(true)
     }
 
@@ -112,9 +114,7 @@ impl ImageCache {
             None => Ok(false),
             Some(found) if found == digest => {
                 tracing::info!(image = digest, "image pulled");
-                let mut record = self.known(digest).await?;
-                record.in_registry = true;
-                self.write(record).await?;
+                self.remember_shared(digest).await?;
                 Ok(true)
             }
             Some(found) => {
@@ -129,8 +129,11 @@ impl ImageCache {
         blocking(move || Ok(read_record(&file).unwrap_or(Record::new(digest)))).await
     }
 
-    async fn write(&self, record: Record) -> anyhow::Result<()> {
-        let file = self.record(&record.digest);
+    async fn remember_shared(&self, digest: &str) -> anyhow::Result<()> {
+        let _guard = self.loading.lock().await;
+        let mut record = self.known(digest).await?;
+        record.in_registry = true;
+        let file = self.record(digest);
         blocking(move || files::write_whole(&file, &serde_json::to_vec(&record)?)).await
     }
 
@@ -219,14 +222,15 @@ impl ImageCache {
     /// # Errors
     /// When none of them has it.
     pub async fn reload(&self, digest: &str) -> anyhow::Result<()> {
-        let _guard = self.loading.lock().await;
+        let _guard = self.images_at_work.lock(digest).await;
         if self.images.digest(digest).await?.is_some() {
             return Ok(());
         }
-        let file = self.record(digest);
-        let record: Option<Record> = blocking(move || Ok(read_record(&file))).await?;
-        let archives = record.map(|record| record.archives).unwrap_or_default();
-        for archive in archives.iter().filter(|archive| archive.path.is_file()) {
+        for archive in self.known(digest).await?.archives {
+            if !archive.path.is_file() {
+                continue;
+            }
+            let _loading = self.loading.lock().await;
             tracing::info!(image = digest, archive = %archive.path.display(), "image reloaded");
             if self.images.load(&archive.path).await? == digest {
                 self.touch(digest).await;

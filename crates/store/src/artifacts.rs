@@ -360,13 +360,15 @@ pub fn is_outage(error: &(dyn std::error::Error + 'static)) -> bool {
     })
 }
 
-/// Whether an artifact is not there. It may come back, as a folder on another
-/// machine does.
+/// Whether an artifact or a file is not there. It may come back, as a folder on
+/// another machine does.
 pub fn is_missing(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.any(|cause| {
         let artifact = cause.downcast_ref::<object_store::Error>();
+        let file = cause.downcast_ref::<std::io::Error>();
         matches!(artifact, Some(object_store::Error::NotFound { .. }))
+            || file.is_some_and(|file| file.kind() == std::io::ErrorKind::NotFound)
     })
 }
 

@@ -170,6 +170,25 @@ impl Store {
         .await
     }
 
+    /// The iterations of all evolutions of a run as pages list them: without the
+    /// outcomes of single tests, which are most of them.
+    pub async fn listed_iterations_of_run(
+        &self,
+        run_id: &str,
+    ) -> Result<Vec<(String, IterationRow)>> {
+        query(
+            "SELECT i.evolution_id, i.iteration, i.verdict, i.in_target, i.passed, i.lost, i.gained,
+                    '' AS outcomes, i.collapse, i.findings, i.code, i.test_seconds, i.finished_at
+             FROM iterations i JOIN evolutions e ON e.id = i.evolution_id
+             WHERE e.run_id = $1 ORDER BY i.evolution_id, i.iteration",
+        )
+        .with(run_id)
+        .all(&self.pool, |row| {
+            Ok((row.read("evolution_id")?, read_iteration(row)?))
+        })
+        .await
+    }
+
     /// The iterations of all evolutions of a run, by evolution.
     pub async fn iterations_of_run(&self, run_id: &str) -> Result<Vec<(String, IterationRow)>> {
         query(

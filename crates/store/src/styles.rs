@@ -72,6 +72,17 @@ impl Store {
             .await
     }
 
+    /// Puts a worker's claim back: nobody measures the evolution until then.
+    pub async fn put_back_style(&self, evolution: &str, worker: &str, until: i64) -> Result<()> {
+        query(
+            "UPDATE evolution_styles SET claimed_until = $3
+             WHERE evolution_id = $1 AND worker = $2 AND claimed_until > 0",
+        )
+        .with((evolution, worker, until))
+        .run(&self.pool)
+        .await
+    }
+
     /// Measurable evolutions of a run, or of all runs, without a successful
     /// result by this method.
     pub async fn unmeasured(&self, run_id: Option<&str>, method: u32) -> Result<Vec<String>> {

@@ -2,6 +2,7 @@
 
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::step::Plan;
 use swe_ci_core::task::TaskId;
 use swe_ci_views::card::TaskOnCard;
 use swe_ci_views::dataset::SplitSource;
@@ -91,6 +92,17 @@ impl Store {
         self.find_task(id)
             .await?
             .ok_or_else(|| Error::not_found("task", id))
+    }
+
+    /// A task as a split lists it.
+    pub async fn task_of_split(&self, id: &TaskId, split: &str) -> Result<TaskRow> {
+        composed(format!(
+            "{SELECT_TASK} {LISTED} WHERE t.id = $1 AND s.split = $2"
+        ))
+        .with((id.as_str(), split))
+        .first(&self.pool, read_task)
+        .await?
+        .ok_or_else(|| Error::not_found_in("this split", "task", id))
     }
 
     pub async fn find_task(&self, id: &TaskId) -> Result<Option<TaskRow>> {
@@ -227,6 +239,19 @@ impl Store {
         commit_change(tx).await
     }
 
+    /// The N that a split declares, if it does.
+    pub async fn declared_iterations(&self, split: &str) -> Result<Option<u32>> {
+        let extra: Option<Vec<(String, String)>> = composed(format!(
+            "SELECT t.extra FROM task_revisions t {LISTED} WHERE s.split = $1 ORDER BY s.position, t.id LIMIT 1"
+        ))
+        .with(split)
+        .first(&self.pool, |row| row.json("extra", "metadata"))
+        .await?;
+        let columns = extra.unwrap_or_default();
+        let declared = columns.iter().find(|(column, _)| column == Plan::COLUMN);
+        Ok(declared.and_then(|(_, n)| n.trim().parse().ok()))
+    }
+
     /// Images of running evolutions.
     pub async fn images_at_work(&self) -> Result<Vec<String>> {
         composed(format!(
@@ -289,31 +314,36 @@ impl Store {
         .await
     }
 
-    /// The splits that list a task as it was imported last.
-    pub async fn splits_of_task(&self, id: &TaskId) -> Result<Vec<String>> {
+    /// The splits that list the same revision of a task as this split; as what was
+    /// imported last, where it lists none.
+    pub async fn splits_of_task(&self, id: &TaskId, split: &str) -> Result<Vec<String>> {
         composed(format!(
-            "SELECT s.split FROM task_revisions t {LISTED} {LAST_IMPORTED} WHERE t.id = $1 ORDER BY s.split"
+            "SELECT s.split FROM split_tasks s WHERE s.task_id = $1 AND s.revision = {SHOWN} ORDER BY s.split"
         ))
-        .with(id.as_str())
+        .with((id.as_str(), split))
         .all(&self.pool, only)
         .await
     }
 
-    /// The splits that list another revision of a task than the one that was
-    /// imported last, by their names.
-    pub async fn other_revisions_of(&self, id: &TaskId) -> Result<Vec<OtherRevision>> {
+    /// The splits that list another revision of a task than those, by their names.
+    pub async fn other_revisions_of(&self, id: &TaskId, split: &str) -> Result<Vec<OtherRevision>> {
         composed(format!(
             "SELECT s.split AS split, t.base_sha AS base_sha, t.target_sha AS target_sha, t.image AS image_digest
-             FROM task_revisions t {LISTED} JOIN tasks c ON c.id = t.id
-             WHERE t.id = $1 AND c.revision <> t.revision ORDER BY s.split"
+             FROM task_revisions t {LISTED} WHERE t.id = $1 AND t.revision <> {SHOWN} ORDER BY s.split"
         ))
-        .with(id.as_str())
+        .with((id.as_str(), split))
         .all(&self.pool, |row| {
             Ok(from_row!(row => OtherRevision { split, base_sha, target_sha, image_digest }))
         })
         .await
     }
 }
+
+/// The revision of the task $1 that the split $2 lists, or the one that was imported
+/// last.
+const SHOWN: &str = "coalesce(
+    (SELECT o.revision FROM split_tasks o WHERE o.task_id = $1 AND o.split = $2),
+    (SELECT c.revision FROM tasks c WHERE c.id = $1))";
 
 pub(super) async fn put_split(tx: &mut Tx, split: &str) -> Result<()> {
     query("INSERT INTO splits (name, created_at) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")

@@ -34,6 +34,9 @@ pub enum SplitSource {
 pub struct SplitDetail {
     #[serde(flatten)]
     pub summary: SplitSummary,
+    /// The N that it declares; 20 if it declares none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_iterations: Option<u32>,
     /// Digest of the names, commits and images of its tasks, in the split's
     /// order.
     pub digest: String,
@@ -124,6 +127,9 @@ impl SplitDetail {
              - {tasks} tasks, {ready} of which can run, from {} repositories",
             self.repositories.len()
         )?;
+        if let Some(n) = self.max_iterations {
+            writeln!(to, "- runs are scored over {n} iterations")?;
+        }
         for spread in &self.spreads {
             writeln!(
                 to,
@@ -244,6 +250,7 @@ mod tests {
                 tasks: 2,
                 ready: 1,
             },
+            max_iterations: Some(5),
             digest: "sha256:0".into(),
             source,
             created_at: "2026-01-01T00:00:00Z".into(),
@@ -266,6 +273,7 @@ mod tests {
             "---\npretty_name: \"SWE-CI split demo\"\ntags:\n- swe-ci\n",
             "\nconfigs:\n- config_name: \"demo\"\n  data_files:\n  - split: test\n    path: \"metadata/demo.csv\"\n---\n",
             "# Datasheet of the split `demo`",
+            "\n- runs are scored over 5 iterations\n",
         ] {
             assert!(card.contains(part), "{part}: {card}");
         }

@@ -16,8 +16,8 @@ pub use form::{OWN_PROGRAMMER, RunForm};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Submission {
     pub config: RunConfig,
-    /// `private` or `public`; only its owner sees a private one.
-    #[serde(default = "private")]
+    /// `public` or `private`; only its owner sees a private one.
+    #[serde(default)]
     pub visibility: Visibility,
     /// Whether it starts only after a preflight: its agents work on a tiny
     /// task, and one of its tasks runs its tests on base and target.
@@ -33,24 +33,36 @@ fn yes() -> bool {
     true
 }
 
-fn private() -> Visibility {
-    Visibility::Private
+/// What is wrong with a field that only the input has.
+pub const NO_SUCH_FIELD: &str = "there is no such field";
+
+/// The fields of the input that the parsed form lacks, as paths with dots: a typing error must not silently leave a default in place.
+/// Empty fields do not count, because serialisation omits them.
+pub fn unknown_fields(given: &Value, understood: &Value) -> Vec<String> {
+    let mut unknown = Vec::new();
+    add_unknown("", given, understood, &mut unknown);
+    unknown
 }
 
-/// The first field of the input that the parsed form lacks, as a path with
-/// dots: a typing error must not silently leave a default in place. Empty
-/// fields do not count, because serialisation omits them.
-pub fn unknown_field(given: &Value, understood: &Value) -> Option<String> {
+fn add_unknown(place: &str, given: &Value, understood: &Value, unknown: &mut Vec<String>) {
     let (Value::Object(given), Value::Object(understood)) = (given, understood) else {
-        return None;
+        return;
     };
-    given
-        .iter()
-        .find_map(|(name, value)| match understood.get(name) {
-            None if is_empty(value) => None,
-            None => Some(name.clone()),
-            Some(known) => unknown_field(value, known).map(|inner| format!("{name}.{inner}")),
-        })
+    for (name, value) in given {
+        match understood.get(name) {
+            None if is_empty(value) => {}
+            None => unknown.push(format!("{place}{name}")),
+            Some(known) => add_unknown(&format!("{place}{name}."), value, known, unknown),
+        }
+    }
+}
+
+/// The same, each with what is wrong with it.
+pub fn unknown_in_words(given: &Value, understood: &Value) -> Vec<String> {
+    let fields = unknown_fields(given, understood).into_iter();
+    fields
+        .map(|field| format!("{field}: {NO_SUCH_FIELD}"))
+        .collect()
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -70,28 +82,27 @@ mod tests {
 
     #[test]
     fn unknown_fields_are_named() {
-        let check = |more: Value, expect: Option<&str>| {
+        let check = |more: Value, expect: &[&str]| {
             let mut given = json!({"config": RunConfig::human("demo")});
             let Value::Object(more) = more else { return };
             given["config"].as_object_mut().unwrap().extend(more);
             let parsed: Submission = serde_json::from_value(given.clone()).unwrap();
             let understood = serde_json::to_value(&parsed).unwrap();
-            let field = unknown_field(&given, &understood);
-            assert_eq!(field.as_deref(), expect, "{given}");
+            let fields = unknown_fields(&given, &understood);
+            assert_eq!(fields, expect, "{given}");
         };
-        check(json!({}), None);
-        check(json!({"tasks": [], "budget": {}, "endpoint": null}), None);
-        check(json!({"sample": 3}), Some("config.sample"));
+        check(json!({}), &[]);
+        check(json!({"tasks": [], "budget": {}, "endpoint": null}), &[]);
         check(
-            json!({"limits": {"memory": 3}}),
-            Some("config.limits.memory"),
+            json!({"sample": 3, "limits": {"memory": 3}}),
+            &["config.limits.memory", "config.sample"],
         );
     }
 
     #[test]
-    fn runs_are_private_by_default() {
+    fn runs_are_public_by_default() {
         let given = json!({"config": RunConfig::human("demo")});
         let parsed: Submission = serde_json::from_value(given).unwrap();
-        assert_eq!(parsed.visibility, Visibility::Private);
+        assert_eq!(parsed.visibility, Visibility::Public);
     }
 }

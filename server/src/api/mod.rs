@@ -103,7 +103,7 @@ fn annotated() -> OpenApiRouter<App> {
         trajectory: trajectory, messages;
         findings: findings, open_findings;
         trajectories: places, search;
-        tasks: tasks;
+        tasks: tasks, task;
         accounts: audit, remove_key;
         health: live, ready;
     );
@@ -124,7 +124,7 @@ fn without_parameters() -> OpenApiRouter<App> {
         files: code, report, document, diff, log, audit, style, files;
         events: events;
         curations: curations, curate, curation, publish, cancel;
-        tasks: task, results, splits, split, metadata, datasheet, disk;
+        tasks: results, splits, split, metadata, datasheet, disk;
         accounts: me, tokens, make_token, revoke_token, accounts, keys, set_key;
         workers: workers, metrics;
         notifications: notifications, add_target, remove_target, test_target, confirm_mailbox;

@@ -12,7 +12,7 @@ use swe_ci_views::card::Card;
 use swe_ci_views::leaderboard::{Freshness, Scores};
 use swe_ci_views::regrade::Regrade;
 use swe_ci_views::run_list::{ListedRun, RunFilter};
-use swe_ci_views::submission::{Submission, unknown_field};
+use swe_ci_views::submission::{NO_SUCH_FIELD, Submission, unknown_fields};
 use swe_ci_views::view::{EvolutionDetail, IterationDetail, Page, RunDetail, StepView};
 
 use super::addresses::{EvolutionPath, IterationPath, RunPath};
@@ -343,8 +343,8 @@ fn read(body: &[u8]) -> Result<Submission> {
     let given = json_body::read(body)?;
     let understood = serde_json::to_value(&submission);
     let understood = understood.map_err(|e| Problem::unreadable(e.to_string()))?;
-    match unknown_field(&given, &understood) {
-        Some(field) => Err(Problem::in_body(&field, "there is no such field")),
+    match unknown_fields(&given, &understood).first() {
+        Some(field) => Err(Problem::in_body(field, NO_SUCH_FIELD)),
         None => Ok(submission),
     }
 }

@@ -16,7 +16,7 @@ use utoipa::{IntoParams, PartialSchema};
 
 use super::addresses::{SplitPath, TaskPath};
 use super::query::{
-    PageParameters, Query, QueryParameters, QueryString, in_both_directions, one_of,
+    PageParameters, Query, QueryParameters, QueryString, in_both_directions, one_of, parameters,
 };
 use super::responses::{Admin, Invalid, NoSuchSplit, NoSuchTask};
 use super::{Answer, CSV, Result, download};
@@ -121,14 +121,27 @@ pub(crate) async fn tasks(
     Ok(Json(engine.tasks(&wanted, &page.into()).await?.page))
 }
 
+parameters! {
+    struct OfSplit of |query| {
+        /// Shows the revision that this split lists; without it, the one that was
+        /// imported last.
+        split: Option<String> = query.split()?,
+    }
+}
+
 /// A task with its history and tests.
 #[utoipa::path(
     get, path = "/api/v1/tasks/{id}", tag = "tasks",
-    params(TaskPath),
+    params(TaskPath, OfSplit),
     responses((status = 200, description = "The task", body = TaskDetail), Invalid, NoSuchTask),
 )]
-pub(crate) async fn task(engine: ActorEngine, path: Path<TaskPath>) -> Answer<TaskDetail> {
-    Ok(Json(engine.task(&path.task_id()?).await?))
+pub(crate) async fn task(
+    engine: ActorEngine,
+    path: Path<TaskPath>,
+    Query(query): Query<OfSplit>,
+) -> Answer<TaskDetail> {
+    let split = query.split.as_deref();
+    Ok(Json(engine.task_in(&path.task_id()?, split).await?))
 }
 
 /// The result of every run that is scored on a task, at γ = 1.
@@ -141,7 +154,7 @@ pub(crate) async fn task(engine: ActorEngine, path: Path<TaskPath>) -> Answer<Ta
     ),
 )]
 pub(crate) async fn results(engine: ActorEngine, path: Path<TaskPath>) -> Answer<Vec<TaskResult>> {
-    Ok(Json(engine.results_of_task(&path.task_id()?).await?))
+    Ok(Json(engine.results_of_task(&path.task_id()?, None).await?))
 }
 
 /// The splits.

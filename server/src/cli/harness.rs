@@ -303,6 +303,7 @@ fn outcome(outcome: StepOutcome) -> &'static str {
         StepOutcome::AgentFailed => "failed",
         StepOutcome::AgentTimedOut => "timed out",
         StepOutcome::BudgetSpent => "budget spent",
+        StepOutcome::EvolutionBudgetSpent => "evolution's budget spent",
         StepOutcome::ProviderFailed => "provider failed",
         StepOutcome::InfraFailed => "platform failed",
         StepOutcome::Interrupted => "interrupted",

@@ -183,7 +183,7 @@ async fn submit(global: &GlobalOptions, options: &Submit) -> Result<(), Failure>
     }
     let visibility = match options.private {
         true => Visibility::Private,
-        false => Visibility::Public,
+        false => Visibility::default(),
     };
     let engine = super::open(global).await?;
     let submission = Submission {
@@ -377,12 +377,12 @@ mod tests {
         check(
             "c.toml",
             &format!("{SMALLEST}\nsample = 3"),
-            &["no field `sample`"],
+            &["line 7, sample: there is no such field"],
         );
         check(
             "c.toml",
             &format!("{SMALLEST}\nlimits = {{ memory = 3 }}"),
-            &["no field `limits.memory`"],
+            &["limits.memory: there is no such field"],
         );
         check(
             "c.toml",
@@ -392,7 +392,7 @@ mod tests {
         check(
             "c.toml",
             &SMALLEST.replace("replay", "opencode"),
-            &["no field `harness.max_chunks`"],
+            &["harness.max_chunks: there is no such field"],
         );
         check(
             "c.toml",

@@ -38,7 +38,7 @@ async fn a_curation_is_planned_and_cancelled_by_the_api() {
         bad["detail"]
             .as_str()
             .unwrap()
-            .contains("unknown field `stars`"),
+            .contains("stars: there is no such field"),
         "{bad}"
     );
     let taken = json!({"plan": PLAN.replace("mine", "demo")});

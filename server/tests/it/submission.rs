@@ -53,7 +53,8 @@ async fn a_run_is_submitted_by_the_api() {
     let ada = Program::of_account(&app, "ada", AccountRole::Submitter).await;
     let mut config = config();
     config["tasks"] = json!(["beta-2"]);
-    let answer = ada.submit(&json!({"config": config})).await;
+    let private = json!({"config": config, "visibility": "private"});
+    let answer = ada.submit(&private).await;
     assert_eq!(answer.status, 201, "{}", answer.text());
     let run: Value = serde_json::from_slice(&answer.bytes).unwrap();
     let path = answer.header("location");
@@ -61,17 +62,17 @@ async fn a_run_is_submitted_by_the_api() {
         path,
         format!("/api/v1/runs/{}", run["run_id"].as_str().unwrap())
     );
-    assert_eq!(run["visibility"], "private", "unless it is said");
+    assert_eq!(run["visibility"], "private");
     assert_eq!(run["config"]["tasks"], json!(["beta-2"]));
     assert_eq!(run["evolution_list"].as_array().unwrap().len(), 1);
     // Private to its submitter.
     assert_eq!(ada.ask("GET", path, "").await.status, 200);
     app.get(path).await.problem(404, "not-found");
 
-    let public = json!({"config": config, "visibility": "public"});
-    let answer = ada.submit(&public).await;
+    let answer = ada.submit(&json!({"config": config})).await;
     let path = answer.header("location").to_owned();
-    assert_eq!(app.get(&path).await.json()["visibility"], "public");
+    let visibility = &app.get(&path).await.json()["visibility"];
+    assert_eq!(visibility, "public", "unless it is said");
     let toml = app.get(&format!("{path}/config.toml")).await;
     assert_eq!(toml.header("content-type"), "application/toml");
     assert!(
@@ -322,7 +323,7 @@ async fn the_form_is_filled_from_toml() {
         .send("/runs/new", &[("deed", "read"), ("toml", "model = ")])
         .await;
     assert_eq!(wrong.status, 400);
-    assert!(wrong.text().contains("line 1"), "{}", wrong.text());
+    assert!(wrong.text().contains("Line 1: "), "{}", wrong.text());
     assert!(
         wrong.text().contains("model = </textarea>"),
         "{}",

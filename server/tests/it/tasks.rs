@@ -140,6 +140,14 @@ async fn another_revision_of_a_task_is_named() {
     assert_eq!(task["splits"], serde_json::json!(["demo"]));
     assert_eq!(task["other_revisions"][0]["split"], "other");
     assert_eq!(task["other_revisions"][0]["base_sha"], "b0");
+    let page = app.get("/tasks/beta-2?split=other").await.text();
+    assert!(page.contains("/tasks/beta-2?split=demo") && page.contains("b0"));
+    let there = app.get("/api/v1/tasks/beta-2?split=other").await.json();
+    assert_eq!(there["base_sha"], "b0");
+    assert_eq!(there["splits"], serde_json::json!(["other"]));
+    app.get("/api/v1/tasks/beta-2?split=none")
+        .await
+        .problem(404, "not-found");
     let unranked = app
         .get("/api/v1/leaderboard/unranked?split=demo")
         .await

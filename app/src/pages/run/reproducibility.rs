@@ -95,6 +95,7 @@ fn Here(config: RunConfig, provenance: Provenance) -> impl IntoView {
         })}
         {provenance.prompts.map(|prompts| view! { <div><dt>"Prompts"</dt><dd><code title=prompts.clone()>{labels::prompts(&prompts)}</code></dd></div> })}
         {labels::budget(&config.budget).map(|budget| view! { <div><dt><Term word=Word::Budget text="Budget"/></dt><dd>{budget}</dd></div> })}
+        {labels::budget(&config.evolution_budget).map(|budget| fact("Budget of each evolution", budget))}
         {(!config.needs.is_empty()).then(|| fact("Workers with", config.needs.to_string()))}
         <div><dt>"Limits of a step"</dt><dd>{labels::limits(&config.limits)}</dd></div>
         <div><dt>"Time limits"</dt><dd>{labels::time_limits(&config.limits)}</dd></div>

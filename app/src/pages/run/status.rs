@@ -199,7 +199,7 @@ fn stop_notice(evolution: &EvolutionView) -> Option<StopNotice> {
         Some(Ending::Blocked) => Some(
             "Blocked: a step used all its attempts because the platform or the model's provider failed, not the agent. The last error:",
         ),
-        Some(Ending::BudgetSpent) => Some("Stopped:"),
+        Some(Ending::BudgetSpent | Ending::EvolutionBudgetSpent) => Some("Stopped:"),
         _ => None,
     };
     let reason = evolution.reason.clone().unwrap_or_default();

@@ -12,17 +12,19 @@ pub struct PageData {
     pub results: Vec<TaskResult>,
 }
 
-pub async fn whole_task(id: String) -> Result<PageData, AppError> {
+pub async fn whole_task((id, split): (String, Option<String>)) -> Result<PageData, AppError> {
     let engine = crate::error::engine()?;
     let id = crate::error::task_id(id)?;
     Ok(PageData {
-        detail: engine.task(&id).await?,
-        results: engine.results_of_task(&id).await?,
+        detail: engine.task_in(&id, split.as_deref()).await?,
+        results: engine.results_of_task(&id, split.as_deref()).await?,
     })
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reading {
+    /// Shows the revision that this split lists.
+    pub split: Option<String>,
     /// All tests, not only those of the gap.
     pub all_tests: bool,
     pub convention: Convention,
@@ -31,14 +33,16 @@ pub struct Reading {
 impl Reading {
     pub(super) fn of(query: &ParamsMap) -> Self {
         Self {
+            split: query.get("split").filter(|split| !split.is_empty()),
             all_tests: query.get_str("tests") == Some("all"),
             convention: parsed(query, "convention").unwrap_or_default(),
         }
     }
 
     /// The address, without defaults.
-    pub(super) fn href(self, task: &str) -> String {
+    pub(super) fn href(&self, task: &str) -> String {
         let mut query = Query::default();
+        query.add("split", self.split.as_deref());
         query.add("tests", self.all_tests.then_some("all"));
         query.add_convention(self.convention);
         format!("/tasks/{}{}", encode(task), query.0)
@@ -57,6 +61,8 @@ mod tests {
         };
         check(&[], "/tasks/t");
         check(&[("tests", "all")], "/tasks/t?tests=all");
+        let all = [("tests", "all"), ("split", "a b")];
+        check(&all, "/tasks/t?split=a%20b&tests=all");
         let both = [("convention", "reference"), ("tests", "all")];
         check(&both, "/tasks/t?tests=all&convention=reference");
         check(&[("convention", "x"), ("tests", "x")], "/tasks/t");

@@ -23,7 +23,7 @@ use crate::query::{of_query, path_part};
 #[component]
 pub fn TaskPage() -> impl IntoView {
     let (id, reading) = (path_part("id"), of_query(Reading::of));
-    let resource = fetched(move || id.get(), whole_task);
+    let resource = fetched(move || (id.get(), reading.get().split), whole_task);
     loaded(
         resource,
         move |whole| view! { <InPlace/><TaskView whole reading/> },
@@ -49,11 +49,16 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
     });
     let splits = splits.collect_any();
     let others = detail.other_revisions.into_iter().map(|other| {
+        let there = Reading {
+            split: Some(other.split.clone()),
+            ..Reading::default()
+        };
+        let there = there.href(&id);
         let ends = format!(": {} → {}.", other.base_sha, other.target_sha);
         view! {
             <p class="note">
                 <a href=tasks_href(&other.split)>{other.split.clone()}</a>" lists another "
-                <Term word=Word::Revision text="revision"/>{ends}
+                <Term word=Word::Revision text="revision"/>" (" <a href=there>"show it"</a> ")"{ends}
             </p>
         }
     });

@@ -20,7 +20,7 @@ impl Engine {
         self.store.findings_of_run(run_id).await
     }
 
-    /// Why a run takes no rank, whether it has scores or not.
+    /// Why a run takes no rank, as far as that is known before it is over.
     pub(crate) async fn unranked(&self, run: &RunSummary) -> Result<Option<Unranked>> {
         let findings = self.store.findings_of_run(&run.run_id).await?;
         Ok(unranked(&run.config, run.set_aside.as_ref(), &findings))

@@ -58,7 +58,7 @@ impl Engine {
         for id in self.store.latest_results(limit).await? {
             let run = self.store.run(&id).await?;
             let standing = self.standing(&run).await?;
-            let unranked = self.unranked(&run).await?;
+            let unranked = self.without_rank(&run).await?;
             results.push(NewResult {
                 run,
                 standing,
@@ -113,10 +113,18 @@ impl Engine {
 
     /// The result of every scored run on a task, at γ = 1; by split and mode,
     /// then in order of submission.
-    pub async fn results_of_task(&self, task: &TaskId) -> Result<Vec<TaskResult>> {
+    pub async fn results_of_task(
+        &self,
+        task: &TaskId,
+        split: Option<&str>,
+    ) -> Result<Vec<TaskResult>> {
         self.store.task(task).await?;
         let mut results = Vec::new();
-        for split in self.store.splits_of_task(task).await? {
+        for split in self
+            .store
+            .splits_of_task(task, split.unwrap_or_default())
+            .await?
+        {
             let on_task = |entry: &Entry| entry.on_task(&split, task, Gamma::ONE);
             let mut seen = BTreeSet::new();
             for mode in Mode::ALL {

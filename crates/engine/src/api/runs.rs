@@ -118,7 +118,7 @@ impl Engine {
     pub async fn run(&self, id: &str) -> Result<RunDetail> {
         let standing = self.store.standing(id).await?;
         let summary = self.visible_run(id).await?;
-        let mut iterations = by_evolution(self.store.iterations_of_run(id).await?);
+        let mut iterations = by_evolution(self.store.listed_iterations_of_run(id).await?);
         let mut evolution_list = Vec::new();
         for row in self.store.evolutions_of_run(id).await? {
             let rows = iterations.remove(&row.id).unwrap_or_default();
@@ -130,7 +130,10 @@ impl Engine {
         }
         Ok(RunDetail {
             may_steer: self.by().may_steer(&standing),
-            unranked: self.unranked(&summary).await?,
+            unranked: match summary.progress.is_over() {
+                true => self.without_rank(&summary).await?,
+                false => self.unranked(&summary).await?,
+            },
             verified: self.store.verified(id).await?,
             preflight: self.store.preflight(id).await?,
             verification: self.store.verification(id).await?,

@@ -219,8 +219,21 @@ impl Engine {
         }
     }
 
+    /// A task as it was imported last.
     pub async fn task(&self, id: &TaskId) -> Result<TaskDetail> {
-        let row = self.store.task(id).await?;
+        self.task_in(id, None).await
+    }
+
+    /// A task as this split lists it, or as it was imported last.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such task, or not in this split.
+    pub async fn task_in(&self, id: &TaskId, split: Option<&str>) -> Result<TaskDetail> {
+        let row = match split {
+            Some(split) => self.store.task_of_split(id, split).await?,
+            None => self.store.task(id).await?,
+        };
+        let split = split.unwrap_or_default();
         let (base, target) = (row.base_sha.clone(), row.target_sha.clone());
         // An unusable task may have no history to show.
         let commits = match self.folders.fetched(&row).await {
@@ -240,8 +253,8 @@ impl Engine {
             base: base.name().into(),
         });
         Ok(TaskDetail {
-            splits: self.store.splits_of_task(id).await?,
-            other_revisions: self.store.other_revisions_of(id).await?,
+            splits: self.store.splits_of_task(id, split).await?,
+            other_revisions: self.store.other_revisions_of(id, split).await?,
             contradictions: self.contradicted(&row).await?,
             image_digest: row.image.clone(),
             history: history.collect(),

@@ -53,7 +53,9 @@ fn failure_verdict(PlayedStep { step, answers }: &PlayedStep) -> String {
     let role = step.role.name();
     let what = match step.outcome {
         StepOutcome::ProviderFailed => "the provider failed".to_owned(),
-        StepOutcome::BudgetSpent => format!("the {role} used too much"),
+        StepOutcome::BudgetSpent | StepOutcome::EvolutionBudgetSpent => {
+            format!("the {role} used too much")
+        }
         StepOutcome::MalformedRequirement => "there is no document to go on with".to_owned(),
         StepOutcome::NoChange => {
             return "does not work: the agent wrote a document and changed no code".into();
@@ -74,7 +76,7 @@ fn advice_for(config: &RunConfig, PlayedStep { step, .. }: &PlayedStep) -> Vec<S
     let endpoint = config.agent(step.role).and_then(|agent| agent.endpoint);
     let advice = match (step.outcome, &endpoint) {
         (StepOutcome::ProviderFailed, Some(endpoint)) => provider(endpoint, step),
-        (StepOutcome::BudgetSpent, _) => {
+        (StepOutcome::BudgetSpent | StepOutcome::EvolutionBudgetSpent, _) => {
             "a task this small needs a fraction of that, and a real one many times as much: another harness may send less".into()
         }
         (StepOutcome::InfraFailed, _) => "`swe-ci doctor` checks everything that is needed".into(),

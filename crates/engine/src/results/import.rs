@@ -132,6 +132,7 @@ fn config(request: &ImportRequest) -> Result<RunConfig> {
         endpoint: None,
         programmer: None,
         budget: Budget::default(),
+        evolution_budget: Budget::default(),
         allow_hosted_tools: false,
         handover: None,
         needs: Default::default(),

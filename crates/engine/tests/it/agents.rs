@@ -245,6 +245,28 @@ async fn a_budget_that_is_spent_ends_the_run_without_a_score() {
     assert!(leaderboard.entries.is_empty(), "nothing of it is scored");
 }
 
+/// It is a limit like the time of a step, and the same for all evolutions.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_evolution_whose_own_budget_is_spent_is_scored_with_what_it_reached() {
+    let fixture = ready().await;
+    let llm = llm(Script::with(mend_one_by_one)).await;
+    let mut config = builtin(&llm);
+    config.evolution_budget = Budget {
+        requests: Some(8),
+        ..Budget::default()
+    };
+    let run = fixture.run(config).await;
+    let evolution = &run.evolution_list[0];
+    assert_eq!(evolution.ending, Some(Ending::EvolutionBudgetSpent));
+    assert_eq!(
+        evolution.reason.as_deref(),
+        Some("the evolution's budget of 8 requests is spent")
+    );
+    assert_eq!((evolution.iterations.len(), llm.seen().len()), (1, 8));
+    let leaderboard = fixture.engine.leaderboard_data(SPLIT).await.unwrap();
+    assert_eq!(leaderboard.entries.len(), 1, "and it takes a rank");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_architect_without_a_document_is_asked_again() {
     let fixture = ready().await;

@@ -178,7 +178,7 @@ fn the_example_is_a_plan() {
     let wrong = judge_plan(
         "[endpoint]\nurl = \"https://a.example/v1\"\nmodel = \"m\"\nkeys = \"k\"\n[[criterion]]\nname = \"n\"\nquestion = \"q\"\n",
     );
-    assert_eq!(wrong.unwrap_err(), "there is no field `endpoint.keys`");
+    assert_eq!(wrong.unwrap_err(), "endpoint.keys: there is no such field");
     assert!(
         judge_plan("criterion = 1")
             .unwrap_err()

@@ -126,17 +126,30 @@ async fn a_solved_evolution_is_measured_beside_the_oracle() {
 async fn a_worker_measures_what_has_ended() {
     let fixture = Fixture::measuring().await;
     let (base, neat) = (versions(BASE), versions(NEAT));
-    fixture
-        .import(&[TinyTask {
-            name: "measured",
-            versions: &[&base, &neat],
-        }])
-        .await
-        .unwrap();
+    let versions: [&[_]; 2] = [&base, &neat];
+    let tasks = ["away", "measured"].map(|name| TinyTask {
+        name,
+        versions: &versions,
+    });
+    fixture.import(&tasks).await.unwrap();
     let run = fixture.replay().await;
-    let id = run.evolution_list[0].evolution_id.clone();
-    let style = async || fixture.engine.style(&id).await.unwrap();
-    let style = fixture.work_until(style).await.unwrap();
+    let ids = ["away", "measured"].map(|name| {
+        let mut all = run.evolution_list.iter();
+        let one = all.find(|evolution| evolution.task_id.as_str() == name);
+        one.unwrap().evolution_id.clone()
+    });
+    let code = fixture.folder.path().join("data/tasks/away");
+    let elsewhere = code.with_extension("elsewhere");
+    std::fs::rename(&code, &elsewhere).unwrap();
+    let measured = async |id: &str| {
+        let style = async || fixture.engine.style(id).await.unwrap();
+        fixture.work_until(style).await.unwrap()
+    };
+    // A checkout that is away holds up no other, and is measured once it is back.
+    let style = measured(&ids[1]).await;
+    assert!(fixture.engine.style(&ids[0]).await.unwrap().is_none());
+    std::fs::rename(&elsewhere, &code).unwrap();
+    assert_eq!(measured(&ids[0]).await.versions.len(), 3);
     let described: Vec<CodeVersion> = style.versions.iter().map(|v| v.version).collect();
     assert_eq!(
         described,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use swe_ci_base::code::CodeTree;
-use swe_ci_core::agent::AgentConfig;
+use swe_ci_core::agent::{AgentConfig, Budget};
 use swe_ci_core::finding::{Finding, FindingKind};
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::requirement::Mode;
@@ -15,7 +15,7 @@ use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_gateway::{self, GatewaySession, Ledger, Recording, SessionConfig, StopReason};
 use swe_ci_sandbox::{Exec, Exit, WantedFiles};
-use swe_ci_store::{Claim, RunToExecute};
+use swe_ci_store::{Claim, RunToExecute, StepRow};
 
 use super::container_pool::StepContainer;
 use super::failure::Failure;
@@ -35,6 +35,8 @@ pub(super) struct Agents<'a> {
     architect: Option<Player>,
     programmer: Option<Player>,
     ledger: Arc<Ledger>,
+    /// Of this evolution, if it has a budget of its own.
+    evolution_ledger: Option<Arc<Ledger>>,
     permissions: RunPermissions,
     limits: swe_ci_core::run::Limits,
     allow_hosted_tools: bool,
@@ -114,12 +116,31 @@ pub(super) struct Work<'a> {
     pub recording: Option<Arc<Recording>>,
 }
 
+/// The account of an evolution with what its steps have taken; `None` without a
+/// limit.
+fn evolution_ledger(budget: Budget, steps: &[StepRow]) -> Option<Arc<Ledger>> {
+    if budget.is_unlimited() {
+        return None;
+    }
+    let ledger = Ledger::of_evolution(budget);
+    for step in steps {
+        let traffic = step.traffic.unwrap_or_default();
+        ledger.charge(
+            step.usage.unwrap_or_default(),
+            traffic.requests,
+            traffic.micro_usd,
+        );
+    }
+    Some(Arc::new(ledger))
+}
+
 impl<'a> Agents<'a> {
     pub async fn load(
         evolver: &'a Evolver,
         claim: &'a Claim,
         run: &RunToExecute,
         assignment: &Assignment,
+        steps: &[StepRow],
     ) -> swe_ci_base::error::Result<Self> {
         let say = |line: String| tracing::info!("{line}");
         let config = &run.config;
@@ -146,6 +167,7 @@ impl<'a> Agents<'a> {
             architect: player(Role::Architect).await?,
             programmer: player(Role::Programmer).await?,
             ledger: evolver.ledgers.of_run(&claim.run_id, new),
+            evolution_ledger: evolution_ledger(config.evolution_budget, steps),
             permissions: run.permissions.clone(),
             limits: config.limits,
             allow_hosted_tools: config.allow_hosted_tools,
@@ -168,8 +190,11 @@ impl<'a> Agents<'a> {
             return Ok(());
         }
         self.ledger.settle().await;
-        match self.ledger.reached() {
-            Some(why) => Err(Failure::Ended(StepOutcome::BudgetSpent, why)),
+        if let Some(why) = self.ledger.reached() {
+            return Err(Failure::Ended(StepOutcome::BudgetSpent, why));
+        }
+        match self.evolution_ledger.as_ref().and_then(|own| own.reached()) {
+            Some(why) => Err(Failure::Ended(StepOutcome::EvolutionBudgetSpent, why)),
             None => Ok(()),
         }
     }
@@ -232,6 +257,9 @@ impl<'a> Agents<'a> {
             biased;
             reason = session.stopped() => Err(match reason {
                 StopReason::Budget(why) => Failure::Ended(StepOutcome::BudgetSpent, why),
+                StopReason::EvolutionBudget(why) => {
+                    Failure::Ended(StepOutcome::EvolutionBudgetSpent, why)
+                }
                 StopReason::Provider(why) => Failure::Ended(StepOutcome::ProviderFailed, why),
             }),
             result = working => result,
@@ -257,6 +285,7 @@ impl<'a> Agents<'a> {
             key,
             recording: work.recording.clone(),
             ledger: self.ledger.clone(),
+            evolution_ledger: self.evolution_ledger.clone(),
             patience: Duration::from_secs(self.limits.patience_seconds.into()),
             allow_hosted_tools: self.allow_hosted_tools,
             step: format!(

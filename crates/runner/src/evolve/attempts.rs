@@ -247,7 +247,7 @@ impl Evolution<'_> {
         match self.agents.model_usage.trouble.take() {
             // An agent that lost its model has not shown what it can do,
             // whatever it did with that.
-            Some(why) if !matches!(left, Err(Failure::Ended(StepOutcome::BudgetSpent, _))) => {
+            Some(why) if !matches!(&left, Err(failure) if failure.is_of_budget()) => {
                 Err(Failure::Ended(StepOutcome::ProviderFailed, why))
             }
             _ => left,

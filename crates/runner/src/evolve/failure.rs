@@ -12,6 +12,11 @@ pub(super) enum Failure {
 }
 
 impl Failure {
+    pub fn is_of_budget(&self) -> bool {
+        use StepOutcome::{BudgetSpent, EvolutionBudgetSpent};
+        matches!(self, Self::Ended(BudgetSpent | EvolutionBudgetSpent, _))
+    }
+
     pub fn malformed(why: impl std::fmt::Display) -> Self {
         Self::Ended(StepOutcome::MalformedRequirement, why.to_string())
     }

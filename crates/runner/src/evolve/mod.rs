@@ -341,7 +341,7 @@ impl<'a> Evolution<'a> {
             base_sha: task.base_sha.clone(),
             target_sha: task.target_sha.clone(),
         };
-        let agents = Agents::load(evolver, claim, &run, &assignment).await?;
+        let agents = Agents::load(evolver, claim, &run, &assignment, &steps).await?;
         let mode = run.config.mode;
         let (base, oracle, hidden_tests) = blocking(move || {
             let oracle = history.code(&assignment.target_sha)?;

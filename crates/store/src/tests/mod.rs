@@ -241,7 +241,7 @@ async fn tasks_and_splits() {
         assert_eq!(ends[0][0], "c");
         assert_eq!(
             store
-                .splits_of_task(&TaskId::new("b").unwrap())
+                .splits_of_task(&TaskId::new("b").unwrap(), "")
                 .await
                 .unwrap(),
             ["s", "t"]

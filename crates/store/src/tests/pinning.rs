@@ -114,10 +114,20 @@ async fn splits_and_runs_keep_their_revision_of_a_task() {
             ends(&[store.task(&other.id).await.unwrap()]),
             [other.ends()]
         );
-        assert_eq!(store.splits_of_task(&other.id).await.unwrap(), ["other"]);
-        let others = store.other_revisions_of(&other.id).await.unwrap();
+        assert_eq!(
+            store.splits_of_task(&other.id, "").await.unwrap(),
+            ["other"]
+        );
+        let others = store.other_revisions_of(&other.id, "").await.unwrap();
         assert_eq!((others.len(), &*others[0].split), (1, "s"));
         assert_eq!(others[0].base_sha, before[0].base_sha);
+        // And with a split what that one lists.
+        let in_split = store.task_of_split(&other.id, "s").await.unwrap();
+        assert_eq!(ends(&[in_split]), [before[0].ends()]);
+        assert_eq!(store.splits_of_task(&other.id, "s").await.unwrap(), ["s"]);
+        let others = store.other_revisions_of(&other.id, "s").await.unwrap();
+        assert_eq!((others.len(), &*others[0].split), (1, "other"));
+        assert!(store.task_of_split(&other.id, "none").await.is_err());
         let revisions = store.revisions_of_task(&other.id, "s").await.unwrap();
         assert_eq!(ends(&revisions), [before[0].ends(), other.ends()]);
 
@@ -127,7 +137,7 @@ async fn splits_and_runs_keep_their_revision_of_a_task() {
         store.put_task("s", 0, &other).await.unwrap();
         let tasks = 1;
         assert_eq!(set_aside().await, Some(Unranked::OtherRevisions { tasks }));
-        assert_eq!(store.other_revisions_of(&other.id).await.unwrap(), []);
+        assert_eq!(store.other_revisions_of(&other.id, "").await.unwrap(), []);
         let evolution = store.evolutions_of_run(&run_id).await.unwrap().remove(0);
         let pinned = store.task_of_evolution(&evolution).await.unwrap();
         assert_eq!(ends(&[pinned]), [before[0].ends()]);

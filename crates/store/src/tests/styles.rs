@@ -65,6 +65,13 @@ async fn an_evolution_is_measured_by_one_worker() {
         assert_eq!(claim(soon).await, None);
         store.release_styles("here").await.unwrap();
         assert_eq!(claim(soon).await, Some(solved.clone()));
+        // One that was put back is nobody's until its time, and holds up no other.
+        let put_back = async |until: i64| store.put_back_style(&solved, "here", until).await;
+        put_back(soon).await.unwrap();
+        assert_eq!(claim(soon).await, Some(later.clone()));
+        assert_eq!(store.style(&solved, 1).await.unwrap(), None);
+        put_back(now_ms() - 1).await.unwrap();
+        assert_eq!(claim(soon).await, Some(solved.clone()));
 
         let changes = store.changes().await.unwrap();
         store.put_style(&solved, 1, &Ok(style())).await.unwrap();

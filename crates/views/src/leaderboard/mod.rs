@@ -56,7 +56,7 @@ pub use strengths::{
 pub use style::{StyleIntervals, StyleRates, WinIntervals, WinRates};
 pub use task_scores::{TaskResult, TaskScore};
 pub use uncertainty_model::UncertaintyModel;
-pub use unranked::UnrankedRun;
+pub use unranked::{Extent, UnrankedRun};
 pub use unseen_tasks::{LeftOut, Unseen};
 pub use verdict::verdict;
 pub use view::{BadSort, Column, Columns, Sort, View};

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::step::Plan;
 use swe_ci_core::uncertainty::RankInterval;
 
 use super::{Board, Entry, LeaderboardData, Published, Row, ScoredTask};
@@ -18,22 +19,32 @@ pub struct UnrankedRun {
     pub unranked: Unranked,
 }
 
-/// The most iterations that runs are scored over: the paper's N.
-const MOST_ITERATIONS: u32 = 20;
+/// What runs of a board are measured against.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Extent {
+    /// Tasks of the split.
+    pub tasks: u32,
+    /// The N that the split declares, if it does.
+    pub iterations: Option<u32>,
+}
+
 /// The share of a split's tasks that a ranked run has scores of.
 const ENOUGH_TASKS: f64 = 0.95;
 
 impl LeaderboardData {
-    /// The data of a board over `tasks` tasks; sets the entries with a reason to
-    /// take no rank apart. Nothing else decides who takes part: rankings, figures
-    /// and comparisons follow.
-    pub fn new(board: Board, tasks: u32, entries: Vec<Entry>, published: Published) -> Self {
+    /// The data of a board; sets the entries with a reason to take no rank apart.
+    /// Nothing else decides who takes part: rankings, figures and comparisons
+    /// follow.
+    pub fn new(board: Board, of: Extent, entries: Vec<Entry>, published: Published) -> Self {
         let longest = entries.iter().map(|entry| entry.max_iterations).max();
+        let usual = longest
+            .unwrap_or_default()
+            .min(Plan::default().max_iterations);
         let mut data = Self {
             split: board.split,
             mode: board.mode,
-            tasks,
-            iterations: longest.unwrap_or_default().min(MOST_ITERATIONS),
+            tasks: of.tasks,
+            iterations: of.iterations.unwrap_or(usual),
             published,
             ..Self::default()
         };
@@ -45,10 +56,15 @@ impl LeaderboardData {
     /// A run as this board counts it: over the board's iterations, and without a
     /// rank if it has done less than the others.
     fn as_counted(&self, mut entry: Entry) -> Entry {
-        let incomparable = self.incomparable(&entry);
-        entry.unranked = entry.unranked.or(incomparable);
+        entry.unranked = self.why_unranked(&entry);
         entry.tasks_total = self.tasks;
         entry.first(self.iterations)
+    }
+
+    /// Why a run takes no rank here, whether it is on the board or not.
+    pub fn why_unranked(&self, entry: &Entry) -> Option<Unranked> {
+        let own = entry.unranked.clone();
+        own.or_else(|| self.incomparable(entry))
     }
 
     fn incomparable(&self, entry: &Entry) -> Option<Unranked> {
@@ -164,12 +180,19 @@ mod tests {
     use crate::testing::entry;
     use swe_ci_core::requirement::Mode;
 
+    fn of(tasks: u32) -> Extent {
+        Extent {
+            tasks,
+            iterations: None,
+        }
+    }
+
     fn board() -> LeaderboardData {
         let good = entry("good", &[("p", &[&[0.5]]), ("q", &[&[0.5]])]);
         let won: &[&[f64]] = &[&[1.0]];
         let mut best = entry("best", &[("p", won), ("q", won), ("r", won)]);
         best.unranked = Some(Unranked::HeldForReview { open: 2 });
-        LeaderboardData::new("s".into(), 2, vec![best, good], Published::default())
+        LeaderboardData::new("s".into(), of(2), vec![best, good], Published::default())
     }
 
     #[test]
@@ -199,7 +222,12 @@ mod tests {
                 mode,
                 ..entry(name, &[("p", &[&[0.5]])])
             };
-            LeaderboardData::new(Board::new("s", mode), 1, vec![entry], Published::default())
+            LeaderboardData::new(
+                Board::new("s", mode),
+                of(1),
+                vec![entry],
+                Published::default(),
+            )
         };
         let mut data = one("with-tests", Mode::Tdd);
         data.add_other_mode(&one("without", Mode::Rdd));
@@ -223,7 +251,11 @@ mod tests {
 
     /// The scores of a board by run, and the reasons of the others.
     fn ranked(tasks: u32, entries: Vec<Entry>) -> (Vec<(String, String)>, Vec<String>) {
-        let data = LeaderboardData::new("s".into(), tasks, entries, Published::default());
+        ranked_of(of(tasks), entries)
+    }
+
+    fn ranked_of(of: Extent, entries: Vec<Entry>) -> (Vec<(String, String)>, Vec<String>) {
+        let data = LeaderboardData::new("s".into(), of, entries, Published::default());
         let rows = data.rank(Gamma::ONE, Convention::Paper).into_iter();
         let apart = data.unranked_runs().into_iter();
         (
@@ -309,6 +341,20 @@ mod tests {
             apart,
             ["short: its evolutions had at most 5 iterations, those of the others 20"]
         );
+        // A split may declare another N.
+        let declared = |iterations| Extent {
+            iterations: Some(iterations),
+            ..of(1)
+        };
+        let both = || vec![run("paper", 20, &[0.5]), run("long", 200, &long)];
+        let (rows, apart) = ranked_of(declared(21), both());
+        assert_eq!(rows, [("long", "0.429")].map(own));
+        assert_eq!(
+            apart,
+            ["paper: its evolutions had at most 20 iterations, those of the others 21"]
+        );
+        let (rows, apart) = ranked_of(declared(5), both());
+        assert_eq!((rows.len(), apart.len()), (2, 0));
         // Where no run has the paper's N, the longest count.
         let (rows, apart) = ranked(1, vec![run("a", 5, &[1.0]), run("b", 3, &[1.0])]);
         assert_eq!((rows.len(), apart.len()), (1, 1));

@@ -197,8 +197,14 @@ impl Preparation {
             (1..bases.len()).contains(&passed)
         });
         let at_base: BTreeSet<&str> = base.tests.keys().map(String::as_str).collect();
+        // A name that changes with each run is no test that only one end has.
+        let changing = at_target.iter().filter(|(_, (had, _))| *had < runs);
+        let changing: BTreeSet<&str> = changing.map(|(name, _)| without_values(name)).collect();
+        let steady = |name: &&&str| !changing.contains(without_values(name));
         let only_target = at_target.keys().filter(|name| !at_base.contains(*name));
+        let only_target = only_target.filter(steady);
         let only_base = at_base.iter().filter(|name| !at_target.contains_key(*name));
+        let only_base = only_base.filter(steady);
         let found = gap(&tests, base);
         let findings = [
             inconsistent(true).map(|tests| TaskFinding::Flaky { tests }),
@@ -223,6 +229,11 @@ impl Preparation {
         };
         (tests, preparation)
     }
+}
+
+/// A test's name without its parameters.
+fn without_values(name: &str) -> &str {
+    name.split('[').next().unwrap_or(name)
 }
 
 fn gap(tests: &TestList, base: &Report) -> u32 {
@@ -326,14 +337,15 @@ mod tests {
             &["tests that flip on the base: a"],
         );
         check(
-            &["a:p x1:p y:f", "a:p x2:p"],
-            "a:f x3:p",
+            &["a:p x[1]:p y:f z:f", "a:p x[2]:p z:f"],
+            "a:f x[3]:p v[4]:p",
             None,
             "a",
             &[
-                "tests of changing names: x1 x2",
-                "tests that the base does not have: x1 x2 y",
-                "tests that the target does not have: x3",
+                "tests of changing names: x[1] x[2]",
+                "tests that the base does not have: z",
+                "tests that the target does not have: v[4]",
+                "tests that the target fails: z",
             ],
         );
         check(

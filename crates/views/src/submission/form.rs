@@ -170,6 +170,7 @@ impl Parser<'_> {
                 requests: self.some("budget.requests"),
                 seconds: self.some("budget.seconds"),
             },
+            evolution_budget: Budget::default(),
             allow_hosted_tools: self.some_text("allow_hosted_tools").is_some(),
             handover: self.handover(),
             needs: self.needs(),

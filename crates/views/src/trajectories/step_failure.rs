@@ -76,12 +76,13 @@ impl FailedSteps {
 
 impl StepFailure {
     /// The outcomes of steps that failed.
-    pub const OUTCOMES: [StepOutcome; 7] = [
+    pub const OUTCOMES: [StepOutcome; 8] = [
         StepOutcome::NoChange,
         StepOutcome::MalformedRequirement,
         StepOutcome::AgentFailed,
         StepOutcome::AgentTimedOut,
         StepOutcome::BudgetSpent,
+        StepOutcome::EvolutionBudgetSpent,
         StepOutcome::ProviderFailed,
         StepOutcome::InfraFailed,
     ];
@@ -92,7 +93,7 @@ impl StepFailure {
         let by_outcome = match step.outcome {
             StepOutcome::InfraFailed => FailureClass::Platform,
             StepOutcome::ProviderFailed => FailureClass::Provider,
-            StepOutcome::BudgetSpent => FailureClass::Budget,
+            StepOutcome::BudgetSpent | StepOutcome::EvolutionBudgetSpent => FailureClass::Budget,
             StepOutcome::AgentTimedOut => FailureClass::TimedOut,
             StepOutcome::MalformedRequirement => FailureClass::MalformedDocument,
             StepOutcome::AgentFailed | StepOutcome::NoChange => FailureClass::GaveUp,
@@ -197,6 +198,7 @@ mod tests {
             ("agent_failed", GaveUp),
             ("agent_timed_out", TimedOut),
             ("budget_spent", Budget),
+            ("evolution_budget_spent", Budget),
             ("provider_failed", Provider),
             ("infra_failed", Platform),
         ];

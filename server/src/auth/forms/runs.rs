@@ -114,7 +114,7 @@ async fn preview(engine: &Engine, run: &SubmittedRun) -> Result<Estimate, FieldE
 }
 
 async fn queue(engine: &Engine, run: &SubmittedRun) -> Result<String, FieldError> {
-    let visibility = Visibility::from_name(&run.visibility).unwrap_or(Visibility::Private);
+    let visibility = Visibility::from_name(&run.visibility).unwrap_or_default();
     let config = run.config(engine).await?;
     if !run.new_key.expose_secret().is_empty() {
         let name = run.form.text("endpoint.key");

@@ -29,8 +29,9 @@ impl Question<'_> {
         let answers = tokio::select! {
             biased;
             reason = session.stopped() => Err(match reason {
-                StopReason::Budget(why) => why,
-                StopReason::Provider(why) => why,
+                StopReason::Budget(why)
+                | StopReason::EvolutionBudget(why)
+                | StopReason::Provider(why) => why,
             }),
             answers = self.converse(&session) => answers,
         };

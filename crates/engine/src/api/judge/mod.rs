@@ -23,7 +23,7 @@ use swe_ci_store::{EvolutionRow, IterationRow, StepRow};
 use swe_ci_views::background::{BackgroundWork, WorkKind};
 use swe_ci_views::inspection::CodeChange;
 use swe_ci_views::judge::{Judge, JudgePlan, JudgedRun, Judgement, Record, Section, instructions};
-use swe_ci_views::submission::unknown_field;
+use swe_ci_views::submission::unknown_in_words;
 use swe_ci_views::view::IterationDetail;
 
 use self::ask::{Asked, Question};
@@ -72,9 +72,9 @@ pub fn judge_plan(text: &str) -> std::result::Result<JudgePlan, String> {
     let plan: JudgePlan = toml::from_str(text).map_err(|e| e.to_string())?;
     let value: Value = toml::from_str(text).map_err(|e| e.to_string())?;
     let understood = serde_json::to_value(&plan).map_err(|e| e.to_string())?;
-    match unknown_field(&value, &understood) {
-        Some(field) => Err(format!("there is no field `{field}`")),
-        None => Ok(plan),
+    match unknown_in_words(&value, &understood).as_slice() {
+        [] => Ok(plan),
+        unknown => Err(unknown.join("; ")),
     }
 }
 
@@ -289,6 +289,7 @@ impl Engine {
                 key,
                 recording: None,
                 ledger: pass.ledger.clone(),
+                evolution_ledger: None,
                 patience: PATIENCE,
                 allow_hosted_tools: false,
                 step: format!(

@@ -168,7 +168,7 @@ async fn public_lists(engine: &Engine) -> Vec<(&'static str, bool)> {
     let directory = engine.directory().await.unwrap();
     let latest = engine.latest_results(10).await.unwrap();
     let task = TaskId::new("t").unwrap();
-    let of_task = engine.results_of_task(&task).await.unwrap();
+    let of_task = engine.results_of_task(&task, None).await.unwrap();
     vec![
         (
             "leaderboard",

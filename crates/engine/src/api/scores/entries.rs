@@ -12,7 +12,9 @@ use swe_ci_core::requirement::Mode;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::{LeaderboardRun, StoredCounts, TaskOrigin};
 use swe_ci_views::finding::unranked;
-use swe_ci_views::leaderboard::{Board, Entry, LeaderboardData, Origin, Published, ScoredTask};
+use swe_ci_views::leaderboard::{
+    Board, Entry, Extent, LeaderboardData, Origin, Published, ScoredTask,
+};
 
 use super::counts::{FORMAT, RunCounts};
 use crate::leaderboard_cache::{CountedRun, Inputs};
@@ -53,8 +55,11 @@ impl Engine {
             Some(_) => entries.iter().map(|entry| entry.tasks_total).max(),
             None => Some(self.store.scorable_tasks(split).await?),
         };
-        let tasks = tasks.unwrap_or_default();
-        Ok(LeaderboardData::new(board, tasks, entries, published))
+        let of = Extent {
+            tasks: tasks.unwrap_or_default(),
+            iterations: self.store.declared_iterations(split).await?,
+        };
+        Ok(LeaderboardData::new(board, of, entries, published))
     }
 
     /// A run's leaderboard entry; `None` before its first scored evolution.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma, Verdict};
 use swe_ci_core::recovery::recoveries;
 use swe_ci_core::run::Kind;
@@ -18,6 +19,7 @@ use swe_ci_views::leaderboard::{
     Board, Entry, Freshness, GateReport, GateRules, Incomparable, LeaderboardData, Matrix,
     Published, Ranking, RecoveryTime, Row, Scores, TaskOrder, Unseen, Versus,
 };
+use swe_ci_views::view::RunSummary;
 
 use crate::Engine;
 use crate::api::runs::by_evolution;
@@ -115,7 +117,8 @@ impl Engine {
     /// The best runs of a ranking, at most this many, for pictures of them.
     pub async fn study(&self, ranking: &Arc<Ranking>, most: usize) -> Result<Study> {
         let ranking = ranking.clone();
-        Ok(blocking(move || Ok(Study::of(&ranking, most))).await?)
+        let processors = &self.leaderboards.processors;
+        processors.compute(move || Study::of(&ranking, most)).await
     }
 
     /// The data of figures as pages show them: of the best runs of a ranking.
@@ -129,9 +132,9 @@ impl Engine {
             let figures = which
                 .into_iter()
                 .map(|figure| (figure, figure.data(&study)));
-            Ok((study.basis(), figures.collect()))
+            (study.basis(), figures.collect())
         };
-        Ok(blocking(data).await?)
+        self.leaderboards.processors.compute(data).await
     }
 
     /// Every task of a board against every run; if `unseen`, each run only on the
@@ -148,7 +151,8 @@ impl Engine {
             true => self.unseen(board).await?.data.clone(),
             false => self.leaderboard_data(board).await?,
         };
-        Ok(blocking(move || Ok(leaderboard.matrix(gamma, convention, order))).await?)
+        let matrix = move || leaderboard.matrix(gamma, convention, order);
+        self.leaderboards.processors.compute(matrix).await
     }
 
     /// Runs of one split side by side, with the evolutions of one task if
@@ -168,15 +172,15 @@ impl Engine {
     ) -> Result<Versus> {
         let leaderboard = self.comparable(run_ids).await?;
         let (run_ids, task) = (run_ids.to_vec(), task.cloned());
-        let comparison = blocking(move || {
+        let comparison = move || {
             let leaderboard = match unseen {
                 true => leaderboard.unseen().data,
                 false => leaderboard,
             };
-            Ok(leaderboard.versus(&run_ids, gamma, convention, task.as_ref()))
-        })
-        .await?;
-        comparison.map_err(|why| match why {
+            leaderboard.versus(&run_ids, gamma, convention, task.as_ref())
+        };
+        let comparison = self.leaderboards.processors.compute(comparison);
+        comparison.await?.map_err(|why| match why {
             Incomparable::NoSuchTask(id) => Error::not_found("shared task", id),
             why => invalid(&why),
         })
@@ -208,9 +212,15 @@ impl Engine {
             }
         }
         let [candidate, baseline] = ids;
-        let report =
-            blocking(move || Ok(leaderboard.gate(&baseline, &candidate, rules, gamma, convention)));
+        let report = move || leaderboard.gate(&baseline, &candidate, rules, gamma, convention);
+        let report = self.leaderboards.processors.compute(report);
         report.await?.map_err(|why| invalid(&why))
+    }
+
+    /// Why a run that is over takes no rank on its board, private or not.
+    pub(crate) async fn without_rank(&self, run: &RunSummary) -> Result<Option<Unranked>> {
+        let board = self.leaderboard_data(Board::of(&run.config)).await?;
+        Ok(board.why_unranked(&self.entry_beside(&run.run_id).await?))
     }
 
     /// The data of runs that may be compared.
@@ -263,11 +273,12 @@ impl Engine {
         let run = self.visible_run(run_id).await?;
         let entry = self.entry(run_id).await?;
         let recovery = match convention {
-            Convention::Paper => self.recovery(run_id).await?,
+            Convention::Paper => *self.recovery(run_id).await?,
             Convention::Reference => None,
         };
         let entry = entry.unwrap_or_else(|| Entry::none(run.config.plan.max_iterations));
-        let scores = blocking(move || Ok(entry.all_scores(gamma, convention))).await?;
+        let scores = move || entry.all_scores(gamma, convention);
+        let scores = self.leaderboards.processors.compute(scores).await?;
         Ok(Scores { recovery, ..scores })
     }
 
@@ -303,13 +314,22 @@ impl Engine {
         };
         let entry = self.entry(run_id).await?;
         let entry = entry.unwrap_or_else(none(run.plan.max_iterations));
-        let fresh = move || Ok(entry.freshness(gamma, convention, other.as_ref()));
-        Ok(blocking(fresh).await?)
+        let fresh = move || entry.freshness(gamma, convention, other.as_ref());
+        self.leaderboards.processors.compute(fresh).await
     }
 
     /// How long the regressions of a run lasted; `None` when the names of its
-    /// tests are unknown.
-    async fn recovery(&self, run_id: &str) -> Result<Option<RecoveryTime>> {
+    /// tests are unknown. All its outcomes are read once for each revision of its
+    /// results.
+    async fn recovery(&self, run_id: &str) -> Result<Arc<Option<RecoveryTime>>> {
+        let revision = self.store.leaderboard_run(run_id).await?.revision;
+        let (engine, id) = (self.clone(), run_id.to_owned());
+        let computation = Box::pin(async move { engine.compute_recovery(&id).await });
+        let key = (run_id.to_owned(), revision);
+        self.leaderboards.recoveries.of(key, computation).await
+    }
+
+    async fn compute_recovery(&self, run_id: &str) -> Result<Option<RecoveryTime>> {
         let mut iterations = by_evolution(self.store.iterations_of_run(run_id).await?);
         let mut all = Vec::new();
         for evolution in self.store.evolutions_of_run(run_id).await? {

@@ -24,7 +24,7 @@ use swe_ci_candidates::dependencies::DeclaredDependencies;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_measure::{self as measure, Radon, Source, is_source};
 use swe_ci_sandbox::host;
-use swe_ci_store::artifacts::is_outage;
+use swe_ci_store::artifacts::{is_missing, is_outage};
 use swe_ci_store::{CodeStyleRow, EvolutionRow, Measured, TaskRow};
 use swe_ci_views::style::{CodeVersion, Erosion, EvolutionStyle, FileStyle, VersionStyle};
 
@@ -89,7 +89,7 @@ impl Engine {
         let task = self.store.task_of_evolution(&evolution).await?;
         let versions = match self.versions(&evolution, &task).await {
             Ok(versions) => versions,
-            Err(error) if is_outage(&error) => return Err(error),
+            Err(error) if is_outage(&error) || is_missing(&error) => return Err(error),
             Err(error) => return Ok(Err(format!("its code cannot be read: {error}"))),
         };
         let sources = versions

@@ -1,11 +1,13 @@
 //! The order of style measurements: by a worker, as evolutions end; or all that
 //! are missing, on request.
 
-use std::time::Duration;
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_store::artifacts::is_outage;
+use swe_ci_base::retry::doubled;
+use swe_ci_store::artifacts::{is_missing, is_outage};
 use swe_ci_views::account::AccountRole;
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +20,10 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 const RETRY_DELAY: Duration = Duration::from_mins(5);
 /// How long a worker's claim on an evolution lasts.
 const LEASE: Duration = Duration::from_hours(6);
+/// The pauses of an evolution whose code is not there, such as on a disk that is
+/// away: the first, from which on they double, and the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(10);
+const LONGEST_PAUSE: Duration = Duration::from_hours(1);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct StylesMeasured {
@@ -29,6 +35,16 @@ pub struct StylesMeasured {
 /// Whether the machine or the store is at fault, so that a later try may succeed.
 fn is_passing(error: &Error) -> bool {
     matches!(error, Error::Unavailable(_)) || is_outage(error)
+}
+
+/// The search for evolutions to measure.
+#[derive(Default)]
+struct Search {
+    /// The change counter of the store when there was none, and when that was: the
+    /// search grows with the number of evolutions.
+    found_none: Option<(i64, Instant)>,
+    /// How often each of those that were put back has failed.
+    failures: HashMap<String, u32>,
 }
 
 #[swe_ci_boxed::boxed]
@@ -51,8 +67,15 @@ impl Engine {
         let wanted = self.store.unmeasured(run_id, METHOD).await?;
         let mut all = StylesMeasured::default();
         for (n, id) in wanted.iter().enumerate() {
-            let style = self.measure(id, say).await?;
-            self.store.put_style(id, METHOD, &style).await?;
+            let style = match self.measure(id, say).await {
+                // Nothing is known of it yet.
+                Err(error) if is_missing(&error) => Err(error.chain()),
+                style => {
+                    let style = style?;
+                    self.store.put_style(id, METHOD, &style).await?;
+                    style
+                }
+            };
             let evolution = format!("{}/{} evolution {id}", n + 1, wanted.len());
             match style {
                 Ok(_) => {
@@ -72,47 +95,57 @@ impl Engine {
     pub(crate) async fn measure_ended(&self, stop: &CancellationToken) {
         let worker = &self.instance;
         // A failure, or an earlier process of this data folder, leaves a claim.
-        let (mut may_hold_claim, mut checked_at) = (true, None);
+        let (mut may_hold_claim, mut search) = (true, Search::default());
         while !stop.is_cancelled() {
             let next = Box::pin(async {
                 if may_hold_claim {
                     self.store.release_styles(worker).await?;
                     may_hold_claim = false;
                 }
-                self.measure_next(worker, &mut checked_at).await
+                self.measure_next(worker, &mut search).await
             });
             let Some(next) = stop.run_until_cancelled(next).await else {
                 return;
             };
-            let wait = match next {
-                Ok(true) => continue,
-                Ok(false) => POLL_INTERVAL,
-                Err(error) => {
-                    tracing::warn!("code style: {}", error.chain());
-                    may_hold_claim = true;
-                    RETRY_DELAY
-                }
-            };
+            let wait = next.unwrap_or_else(|error| {
+                tracing::warn!("code style: {}", error.chain());
+                may_hold_claim = true;
+                RETRY_DELAY
+            });
             stop.run_until_cancelled(tokio::time::sleep(wait)).await;
         }
     }
 
-    /// Whether there was one. `checked_at` is the change counter of the store
-    /// when there was none: the search, which grows with the number of
-    /// evolutions, is skipped until it rises.
-    async fn measure_next(&self, worker: &str, checked_at: &mut Option<i64>) -> Result<bool> {
+    /// Returns the pause before the next one.
+    async fn measure_next(&self, worker: &str, search: &mut Search) -> Result<Duration> {
         let changes = self.store.changes().await?;
-        if *checked_at == Some(changes) {
-            return Ok(false);
+        let is_idle = search.found_none.is_some_and(|(then, at)| {
+            then == changes && (search.failures.is_empty() || at.elapsed() < FIRST_PAUSE)
+        });
+        if is_idle {
+            return Ok(POLL_INTERVAL);
         }
         let until = crate::after(LEASE);
         let Some(id) = self.store.claim_style(worker, METHOD, until).await? else {
-            *checked_at = Some(changes);
-            return Ok(false);
+            search.found_none = Some((changes, Instant::now()));
+            return Ok(POLL_INTERVAL);
         };
         let style = match self.measure(&id, &|line| tracing::info!("{line}")).await {
             Ok(style) => style,
-            Err(error) if is_passing(&error) => return Err(error),
+            Err(error) if is_missing(&error) || is_passing(&error) => {
+                // Other evolutions meet the same machine, but their own code.
+                let (first, next) = match is_missing(&error) {
+                    true => (FIRST_PAUSE, Duration::ZERO),
+                    false => (RETRY_DELAY, RETRY_DELAY),
+                };
+                let failures = search.failures.entry(id.clone()).or_default();
+                *failures += 1;
+                let pause = doubled(first, *failures).min(LONGEST_PAUSE);
+                tracing::warn!(evolution = id, ?pause, "code style: {}", error.chain());
+                let until = crate::after(pause);
+                self.store.put_back_style(&id, worker, until).await?;
+                return Ok(next);
+            }
             // Stored, so that it is not tried again and again.
             Err(error) => Err(error.to_string()),
         };
@@ -120,6 +153,7 @@ impl Engine {
             tracing::warn!(evolution = id, "no code style: {why}");
         }
         self.store.put_style(&id, METHOD, &style).await?;
-        Ok(true)
+        search.failures.remove(&id);
+        Ok(Duration::ZERO)
     }
 }

@@ -367,12 +367,18 @@ impl Engine {
             if endpoint.prices.is_none() {
                 endpoint.prices = self.store.price_on(&endpoint.model, &day).await?;
             }
-            if endpoint.prices.is_none() && config.budget.usd.is_some() {
+            for (field, budget) in [
+                ("budget.usd", config.budget),
+                ("evolution_budget.usd", config.evolution_budget),
+            ] {
+                if endpoint.prices.is_some() || budget.usd.is_none() {
+                    continue;
+                }
                 let problem = format!(
                     "the price of `{0}` is unknown; set endpoint.prices, or add one to the table: swe-ci price set {0} --input USD --output USD",
                     endpoint.model
                 );
-                errors.add("budget.usd", problem);
+                errors.add(field, problem);
             }
         }
         Ok(())

@@ -451,7 +451,7 @@ async fn an_evolution_that_cannot_begin_blocks_in_the_end() {
     assert_eq!(fixture.evolve().await, Ending::Blocked);
     assert_eq!(fixture.outcomes().await, [StepOutcome::InfraFailed]);
     let reason = fixture.reason().await;
-    assert!(reason.contains("is not a git checkout"), "{reason}");
+    assert!(reason.contains("is not there"), "{reason}");
 }
 
 /// Even while its task cannot be read.
