@@ -14,7 +14,7 @@ trap 'stop_demo; rm -rf "$work"' EXIT
 serve_demo() {
     [[ -x $program ]] || die server "$program is not there: make build-server"
     "$ROOT/scripts/plain-site.sh"
-    SWE_CI_CODE_STYLE=${SWE_CI_CODE_STYLE:-no} "$program" serve --demo --listen 127.0.0.1:0 --workers 2 --data "$work/data" >"$work/log" 2>&1 &
+    SWE_CI_CODE_STYLE=${SWE_CI_CODE_STYLE:-no} SWE_CI_AUDIT=${SWE_CI_AUDIT:-no} "$program" serve --demo --listen 127.0.0.1:0 --workers 2 --data "$work/data" >"$work/log" 2>&1 &
     server=$!
     local link
     for _ in $(seq 240); do

@@ -29,7 +29,7 @@ chart() {
         --set image.repository="$(registry_address)/trial/swe-ci" --set existingSecret=swe-ci-env \
         --set env.SWE_CI_ARTIFACTS="$SWE_CI_ARTIFACTS" --set env.SWE_CI_REGISTRY="$SWE_CI_REGISTRY" \
         --set env.AWS_ENDPOINT_URL="$AWS_ENDPOINT_URL" --set engine.kind=node \
-        --set server.replicas=2 --set worker.slots=1 --set worker.env.SWE_CI_CODE_STYLE=no "$@" >/dev/null
+        --set server.replicas=2 --set worker.slots=1 --set worker.env.SWE_CI_CODE_STYLE=no --set worker.env.SWE_CI_AUDIT=no "$@" >/dev/null
 }
 
 # Two names of one image: a rolling update from one to the other replaces all pods.
@@ -60,7 +60,7 @@ run_reference() {
     if [[ ! -e $CLUSTER/reference ]]; then
         local run
         run=$(swe_ci run submit --human --split "$SPLIT")
-        swe_ci work --until-idle --slots 1 --code-style no
+        swe_ci work --until-idle --slots 1 --code-style no --audit no
         echo "$run" >"$CLUSTER/reference"
     fi
     say kubernetes "reference: $(score "$(<"$CLUSTER/reference")")"

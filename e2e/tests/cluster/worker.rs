@@ -30,6 +30,7 @@ impl Worker {
             .env("SWE_CI_CLUSTER", home())
             .env("SWE_CI_DATA", "/var/lib/swe-ci/worker")
             .env("SWE_CI_CODE_STYLE", "no")
+            .env("SWE_CI_AUDIT", "no")
             .env("SWE_CI_LOG", "info")
             .stdin(Stdio::null())
             .stdout(log.try_clone().unwrap())

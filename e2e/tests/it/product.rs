@@ -151,6 +151,7 @@ impl Product {
             .env("SWE_CI_LISTEN", "127.0.0.1:0")
             // What is about code style asks for it: the tools take a while.
             .env("SWE_CI_CODE_STYLE", "no")
+            .env("SWE_CI_AUDIT", "no")
             .stdin(Stdio::null());
         command.envs(self.env.iter().copied());
         if !self.works {

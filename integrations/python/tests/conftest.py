@@ -47,7 +47,7 @@ def bare_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with log.open("w") as stderr:
         server = subprocess.Popen(
             [program, "serve", "--listen", "127.0.0.1:0", "--workers", "0", *data],
-            env={**os.environ, "SWE_CI_CODE_STYLE": "no"},
+            env={**os.environ, "SWE_CI_CODE_STYLE": "no", "SWE_CI_AUDIT": "no"},
             stdout=subprocess.DEVNULL,
             stderr=stderr,
         )

@@ -136,7 +136,10 @@ pub(crate) async fn style(engine: ActorEngine, Path(id): Path<String>) -> Answer
         (status = 404, description = "There is no such evolution, or it is not audited yet"),
     ),
 )]
-pub(crate) async fn audit(engine: ActorEngine, Path(id): Path<String>) -> Answer<EvolutionAudit> {
+pub(crate) async fn evolution_audit(
+    engine: ActorEngine,
+    Path(id): Path<String>,
+) -> Answer<EvolutionAudit> {
     let found = engine.evolution_audit(&id).await?;
     Ok(Json(found.ok_or_else(|| {
         Error::not_found("audit of the evolution", &id)

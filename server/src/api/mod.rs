@@ -121,7 +121,7 @@ fn without_parameters() -> OpenApiRouter<App> {
         steering: publish, withdraw, verify, mark, unmark, clear, regrade;
         findings: review;
         judgements: judgements, judge;
-        files: code, report, document, diff, log, audit, style, files;
+        files: code, report, document, diff, log, evolution_audit, style, files;
         events: events;
         curations: curations, curate, curation, publish, cancel;
         tasks: results, splits, split, metadata, datasheet, disk;

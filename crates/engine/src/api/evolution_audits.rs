@@ -97,6 +97,17 @@ impl Engine {
         }
     }
 
+    /// Audits evolutions until none is left, or a machine fails.
+    pub(crate) async fn audit_the_rest(&self) {
+        loop {
+            match self.audit_next(&mut None).await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => return tracing::warn!("audit: {}", error.chain()),
+            }
+        }
+    }
+
     /// Whether there was one. `checked_at` is the change counter of the store
     /// when there was none.
     async fn audit_next(&self, checked_at: &mut Option<i64>) -> Result<bool> {

@@ -104,6 +104,11 @@ impl Engine {
                 tokio::join!(
                     async {
                         worker_slots::work(&evolver, &slots, &signals).await;
+                        if signals.until_idle && self.config.audit {
+                            // Their runs take no rank before.
+                            let audits = Box::pin(self.audit_the_rest());
+                            signals.drain.run_until_cancelled(audits).await;
+                        }
                         signals.drain.cancel();
                         signals.stop.cancel();
                     },
