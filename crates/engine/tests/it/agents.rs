@@ -267,6 +267,20 @@ async fn an_evolution_whose_own_budget_is_spent_is_scored_with_what_it_reached()
     assert_eq!(leaderboard.entries.len(), 1, "and it takes a rank");
 }
 
+/// The model's answer does not come; the agent is bound all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_builtin_agent_is_bound_by_its_time() {
+    let fixture = ready().await;
+    let llm = llm(Script::with(|_| Turn::Fault(Fault::Stall))).await;
+    let mut config = builtin(&llm);
+    config.limits.agent_seconds = 2;
+    config.plan.max_attempts = 1;
+    let run = fixture.run(config).await;
+    let step = steps(&fixture, &run).await.remove(0);
+    assert_eq!(step.outcome, StepOutcome::AgentTimedOut, "{}", step.detail);
+    assert_eq!(step.traffic.unwrap().unfinished, 1);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_architect_without_a_document_is_asked_again() {
     let fixture = ready().await;
@@ -390,5 +404,6 @@ async fn a_step_that_is_interrupted_is_repeated_and_its_tokens_count() {
     assert_eq!((steps[0].attempt, steps[1].attempt), (1, 1));
     assert_eq!(steps[1].outcome, StepOutcome::Done);
     assert_eq!(steps[0].usage.unwrap().input_tokens, 1_000);
-    assert_eq!(steps[0].traffic.unwrap().requests, 2);
+    let traffic = steps[0].traffic.unwrap();
+    assert_eq!((traffic.requests, traffic.unfinished), (2, 1));
 }
