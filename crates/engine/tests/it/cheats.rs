@@ -245,7 +245,9 @@ async fn no_attack_on_grading_goes_unnoticed() {
         let (came, expect) = (outcome(graded), &cheat.expect);
         let line = format!("{:<26} {came:<21} {}\n", cheat.name, cheat.about);
         eprint!("{line}");
-        if came != *expect {
+        // Which of the experiments sees an attack first may be chance.
+        let noticed = |word: &str| ["accused", "owed to clues", "suspicious"].contains(&word);
+        if came != *expect && !(noticed(&came) && noticed(expect)) {
             wrong += &format!("{line}    not {expect}: {:?}\n", graded.findings);
         }
     }
