@@ -26,7 +26,12 @@ pub fn read<T: DeserializeOwned>(
         let place = |error: &toml::de::Error| error.span().map(|span| span.start);
         let lines = errors.iter().take(MOST);
         return Err(joined(lines.map(|error| match place(error) {
-            Some(at) => format!("line {}: {}", line(text, at), error.message()),
+            Some(at) => format!(
+                "line {}: {}\n{}",
+                line(text, at),
+                error.message(),
+                shown(text, at)
+            ),
             None => error.message().to_owned(),
         })));
     }
@@ -54,6 +59,14 @@ pub fn read<T: DeserializeOwned>(
     let mut placed: Vec<(usize, String)> = placed.collect();
     placed.sort_by_key(|(line, _)| *line);
     Err(joined(placed.into_iter().map(|(_, problem)| problem)))
+}
+
+/// The line of a place, and a caret below the place.
+fn shown(text: &str, at: usize) -> String {
+    let begin = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let line = text[begin..].lines().next().unwrap_or_default();
+    let before = text[begin..at].chars().count();
+    format!("  {line}\n  {:before$}^", "")
 }
 
 struct Reading {
@@ -251,7 +264,11 @@ mod tests {
             "name = \nmost = \n",
             &[
                 "line 1: string values must be quoted, expected literal string",
+                "  name = ",
+                "         ^",
                 "line 2: string values must be quoted, expected literal string",
+                "  most = ",
+                "         ^",
             ],
         );
     }

@@ -15,8 +15,8 @@ const NO_HOME: &[&str] = &["ENV HOME=/nonexistent"];
 /// The clock of the kernel is everybody's; this library changes what programs
 /// read from it.
 const LATER: &[&str] = &[
-    "RUN export DEBIAN_FRONTEND=noninteractive; apt-get update -qq && \
-     apt-get install -qq -y --no-install-recommends libfaketime && \
+    "RUN export DEBIAN_FRONTEND=noninteractive; apt-get -o Acquire::Retries=5 update -qq && \
+     apt-get -o Acquire::Retries=5 install -qq -y --no-install-recommends libfaketime && \
      ln -s /usr/lib/*/faketime/libfaketime.so.1 /usr/lib/libfaketime.so.1",
     "ENV LD_PRELOAD=/usr/lib/libfaketime.so.1 FAKETIME=+400d FAKETIME_DONT_FAKE_MONOTONIC=1",
 ];

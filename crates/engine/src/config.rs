@@ -58,7 +58,8 @@ pub struct Config {
     pub container_runtime: Option<String>,
     /// What the runs of accounts may ask for at most.
     pub ceilings: Ceilings,
-    /// Whether workers audit finished evolutions, and runs take no rank before.
+    /// Whether workers audit evolutions that are over; their runs are finished and
+    /// take a rank after that.
     pub audit: bool,
     /// Whether this process measures the code style of finished evolutions.
     pub measure_style: bool,

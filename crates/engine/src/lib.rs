@@ -164,6 +164,7 @@ impl Engine {
             Some(_) => Store::open_migrated(&url).await?,
             None => Store::open(&url).await?,
         };
+        let store = store.with_audits(config.audit);
         let artifacts = match config.artifacts.as_deref() {
             None => Artifacts::in_folder(&data.join("artifacts"))?,
             Some(url) if url.contains("://") => {

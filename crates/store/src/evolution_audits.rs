@@ -6,7 +6,9 @@ use swe_ci_core::audit::{Coverage, EvolutionAudit};
 
 use super::changes::{commit_change, results_changed};
 use super::rows::columns::Columns;
+use super::run_end::end_run;
 use super::sql::{composed, only, query};
+use super::steering::lock_run;
 use super::styles::MEASURABLE;
 use super::{IterationRow, Store, to_json};
 
@@ -16,6 +18,15 @@ pub struct ContradictedSuite {
     /// Artifact; empty where there are none.
     pub artifact: String,
     pub coverage: Coverage,
+}
+
+/// The tables and the condition of evolutions (`e`) that ended since there are
+/// audits, and wait for theirs.
+pub(super) fn pending() -> String {
+    format!(
+        "evolutions e LEFT JOIN evolution_audits a ON a.evolution_id = e.id
+         WHERE (a.evolution_id IS NULL OR (a.found = '' AND a.holds_rank = 1)) AND {MEASURABLE}"
+    )
 }
 
 impl Store {
@@ -60,6 +71,11 @@ impl Store {
         changed: &[IterationRow],
     ) -> Result<()> {
         let mut tx = self.pool.begin().await?;
+        let run: String = query("SELECT run_id FROM evolutions WHERE id = $1")
+            .with(evolution)
+            .one(&mut *tx, only)
+            .await?;
+        lock_run(&mut tx, &run).await?;
         query(
             "INSERT INTO evolution_audits (evolution_id, worker, claimed_until, holds_rank, found) VALUES ($1, '', 0, 1, $2)
              ON CONFLICT (evolution_id) DO UPDATE SET worker = '', claimed_until = 0, found = excluded.found",
@@ -88,10 +104,7 @@ impl Store {
             .run(&mut *tx)
             .await?;
         }
-        let run: String = query("SELECT run_id FROM evolutions WHERE id = $1")
-            .with(evolution)
-            .one(&mut *tx, only)
-            .await?;
+        end_run(&mut tx, &run, now_ms(), self.audits).await?;
         results_changed(&mut tx, &run).await?;
         commit_change(tx).await
     }
@@ -107,8 +120,8 @@ impl Store {
     /// Evolutions of a run that ended since there are audits and wait for theirs.
     pub async fn pending_audits(&self, run_id: &str) -> Result<u32> {
         composed(format!(
-            "SELECT count(*) AS n FROM evolutions e LEFT JOIN evolution_audits a ON a.evolution_id = e.id
-             WHERE e.run_id = $1 AND (a.evolution_id IS NULL OR (a.found = '' AND a.holds_rank = 1)) AND {MEASURABLE}"
+            "SELECT count(*) AS n FROM {} AND e.run_id = $1",
+            pending()
         ))
         .with(run_id)
         .one(&self.pool, only)

@@ -12,7 +12,7 @@ use super::rows::evolutions::{
     EvolutionRow, IterationRow, StepRow, read_evolution, read_iteration, read_step, read_verdict,
 };
 use super::rows::suites::COUNTS;
-use super::run_end::on_run_end;
+use super::run_end::end_run;
 use super::sql::{Parameters, Statement, Tx, composed, only, query, rows_of};
 use super::steering::lock_run;
 use super::{Claim, Store, to_json};
@@ -68,18 +68,9 @@ impl Store {
             insert_iterations(&mut tx, id, std::slice::from_ref(iteration)).await?;
         }
         if let Some(ending) = ending {
-            let over = query(
-                "UPDATE runs SET progress = 'finished', finished_at = $2
-                 WHERE id = $1 AND progress = 'running' AND NOT EXISTS (
-                     SELECT 1 FROM evolutions WHERE run_id = $1 AND progress IN ('queued', 'running'))",
-            )
-            .with((&claim.run_id, record.step.finished_at))
-            .changed(&mut *tx)
-            .await?;
             notify_of_ending(&mut tx, claim, ending, reason).await?;
-            if over == 1 {
-                on_run_end(&mut tx, &claim.run_id).await?;
-            }
+            let finished_at = record.step.finished_at;
+            end_run(&mut tx, &claim.run_id, finished_at, self.audits).await?;
         }
         if record.iteration.is_some() || ending.is_some() {
             results_changed(&mut tx, &claim.run_id).await?;

@@ -104,6 +104,8 @@ use swe_ci_base::files;
 pub struct Store {
     pool: AnyPool,
     dialect: Dialect,
+    /// Whether evolutions are audited: a run is finished after that.
+    audits: bool,
 }
 
 impl Store {
@@ -188,7 +190,17 @@ impl Store {
             .connect(url)
             .await
             .context("cannot open the database; check its address and that it is writable")?;
-        Ok(Self { pool, dialect })
+        Ok(Self {
+            pool,
+            dialect,
+            audits: false,
+        })
+    }
+
+    /// The store of a process whose workers audit evolutions, or not.
+    #[must_use]
+    pub fn with_audits(self, audits: bool) -> Self {
+        Self { audits, ..self }
     }
 
     /// Succeeds when the database answers.

@@ -103,6 +103,9 @@ async fn submitted(browser: &Browser, product: &Product, llm: &ScriptedLlm) -> S
         ("field-endpoint.key", "journey"),
     ];
     fill(browser, &fields).await;
+    browser
+        .eval("document.querySelector('[name=visibility][value=private]').checked = true")
+        .await;
     press(browser, "Queue the run").await;
     browser.hydrated().await;
     let path = browser.eval("return location.pathname").await;

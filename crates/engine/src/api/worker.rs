@@ -82,6 +82,7 @@ impl Engine {
     pub async fn work_under(&self, _lock: &WorkLock, shutdown: CancellationToken) -> Result<()> {
         self.require(AccountRole::Admin)?;
         self.remove_remains().await?;
+        self.store.end_runs().await?;
         // Begins with the id of the data folder, by which a successor finds it.
         let id = format!("{}/{}", self.instance, uuid::Uuid::now_v7().simple());
         self.announce_worker(&id).await?;

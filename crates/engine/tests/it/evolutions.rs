@@ -150,16 +150,10 @@ async fn cheating_does_not_help() {
     );
     assert_eq!(
         evolution.iterations[1].findings,
-        [
-            Finding::note(
-                FindingKind::Steering,
-                "conftest.py differs from the base's and the oracle's, and was not used"
-            ),
-            Finding::suspicious(
-                FindingKind::Construct,
-                "conftest.py ends the process: def pytest_sessionfinish(): os._exit(0)"
-            ),
-        ]
+        [Finding::note(
+            FindingKind::Steering,
+            "conftest.py differs from the base's and the oracle's, and was not used"
+        )]
     );
     assert!(
         evolution.iterations[0].findings.is_empty() && evolution.iterations[2].findings.is_empty()
