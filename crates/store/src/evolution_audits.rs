@@ -6,7 +6,7 @@ use swe_ci_core::audit::{Coverage, EvolutionAudit};
 
 use super::changes::{commit_change, results_changed};
 use super::rows::columns::Columns;
-use super::run_end::end_run;
+use super::run_end::{end_run, pending};
 use super::sql::{composed, only, query};
 use super::steering::lock_run;
 use super::styles::MEASURABLE;
@@ -18,15 +18,6 @@ pub struct ContradictedSuite {
     /// Artifact; empty where there are none.
     pub artifact: String,
     pub coverage: Coverage,
-}
-
-/// The tables and the condition of evolutions (`e`) that ended since there are
-/// audits, and wait for theirs.
-pub(super) fn pending() -> String {
-    format!(
-        "evolutions e LEFT JOIN evolution_audits a ON a.evolution_id = e.id
-         WHERE (a.evolution_id IS NULL OR (a.found = '' AND a.holds_rank = 1)) AND {MEASURABLE}"
-    )
 }
 
 impl Store {
@@ -149,5 +140,19 @@ impl Store {
                 })
             })
             .await
+    }
+
+    /// Finishes the runs that wait for audits which nobody makes any more.
+    pub async fn end_runs(&self) -> Result<()> {
+        let running: Vec<String> = query("SELECT id FROM runs WHERE progress = 'running'")
+            .all(&self.pool, only)
+            .await?;
+        for run in running {
+            let mut tx = self.pool.begin().await?;
+            lock_run(&mut tx, &run).await?;
+            end_run(&mut tx, &run, now_ms(), self.audits).await?;
+            commit_change(tx).await?;
+        }
+        Ok(())
     }
 }

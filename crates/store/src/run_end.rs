@@ -1,16 +1,12 @@
 //! The consequences of a run's end.
 
-use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::Result;
 use swe_ci_views::notification::Occasion;
 
-use super::Store;
-use super::changes::commit_change;
-use super::evolution_audits::pending;
 use super::notification_outbox::notify_owner;
 use super::provider_keys::forget_keys;
-use super::sql::{Tx, composed, only, query};
-use super::steering::lock_run;
+use super::sql::{Tx, composed};
+use super::styles::MEASURABLE;
 
 /// Call when a run has finished or was cancelled: notifies its owner, and
 /// removes the keys that were meant for it alone.
@@ -42,18 +38,11 @@ pub(super) async fn end_run(
     }
 }
 
-impl Store {
-    /// Finishes the runs that wait for audits which nobody makes any more.
-    pub async fn end_runs(&self) -> Result<()> {
-        let running: Vec<String> = query("SELECT id FROM runs WHERE progress = 'running'")
-            .all(&self.pool, only)
-            .await?;
-        for run in running {
-            let mut tx = self.pool.begin().await?;
-            lock_run(&mut tx, &run).await?;
-            end_run(&mut tx, &run, now_ms(), self.audits).await?;
-            commit_change(tx).await?;
-        }
-        Ok(())
-    }
+/// The tables and the condition of evolutions (`e`) that ended since there are
+/// audits, and wait for theirs.
+pub(super) fn pending() -> String {
+    format!(
+        "evolutions e LEFT JOIN evolution_audits a ON a.evolution_id = e.id
+         WHERE (a.evolution_id IS NULL OR (a.found = '' AND a.holds_rank = 1)) AND {MEASURABLE}"
+    )
 }
