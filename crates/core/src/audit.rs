@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::finding::Finding;
 
 crate::named! {
-    /// What a contradiction changes in a test.
+    /// The part of a test that its contradiction changes.
     pub enum ContradictionKind {
         /// Another constant is expected.
         Constant = "constant",
@@ -28,7 +28,7 @@ impl ContradictionKind {
     }
 }
 
-/// What an audit of one state of the code found.
+/// The findings of an audit of one state of the code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Audit {
     /// From which the contradictions of each session were drawn; secret until

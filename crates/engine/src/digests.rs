@@ -111,7 +111,7 @@ impl Engine {
         }
     }
 
-    /// What is not there is left out, and read once it is back.
+    /// A missing file is left out, and read once it is back.
     async fn read_digest(&self, id: &str, mut digest: EvolutionDigest) -> Result<()> {
         for step in self.store.steps(id).await? {
             let Some(recording) = step.trajectory else {

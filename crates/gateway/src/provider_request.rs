@@ -28,7 +28,7 @@ pub(super) struct Failure {
     pub answer: Option<AsItStood>,
 }
 
-/// What may help after a failure.
+/// The next thing to try after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     /// Nothing: neither the provider nor the request is at fault.

@@ -181,7 +181,7 @@ impl ActiveExchange {
         })
     }
 
-    /// What is wrong with an answer.
+    /// The fault of an answer.
     fn complaint(&self, metered: &Metered, broken: Option<&str>) -> Option<String> {
         let says = metered.says || self.request.counting;
         if let Some(why) = broken {

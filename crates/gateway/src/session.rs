@@ -84,7 +84,7 @@ pub struct Account {
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last exchange failed.
     pub trouble: Option<String>,
-    /// What a reader of the step should know of its last answer, such as that it
+    /// A remark about the last answer, for readers of the step, such as that it
     /// was cut off.
     pub note: Option<String>,
     /// The refused requests by the names of the tools they asked the provider

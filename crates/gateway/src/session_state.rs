@@ -60,7 +60,7 @@ pub(super) struct ExchangeTotals {
     pub last_failure: Option<String>,
     /// When it asks the provider next, in unix milliseconds.
     pub next_try: Option<i64>,
-    /// What a reader of the step should know of its last answer.
+    /// A remark about the last answer, for readers of the step.
     pub note: Option<String>,
     pub recorder: Recorder,
 }

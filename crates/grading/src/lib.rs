@@ -7,10 +7,10 @@
 //! - the oracle's settings steer pytest, and the image's modules come first;
 //! - results are sealed and numbered the moment they are known, and leave by a
 //!   pipe that only the bootstrap can write frames to;
-//! - canaries show a runner that was tampered with, and a look at the code shows
-//!   what reaches for it;
-//! - tests that pass can be graded again with their clues moved, which shows
-//!   answers that are not computed.
+//! - canaries show a runner that was tampered with;
+//! - an audit runs recorded code against contradictions of the tests that it
+//!   passes, and with their clues moved, which shows answers that are not
+//!   computed.
 //!
 //! `docs/security.md` says what remains possible.
 

@@ -45,6 +45,17 @@ impl Store {
         Ok((claimed == 1).then_some(id))
     }
 
+    /// Leaves an evolution to any worker, from `from` unix milliseconds on.
+    pub async fn put_back_audit(&self, evolution: &str, from: i64) -> Result<()> {
+        query(
+            "UPDATE evolution_audits SET worker = '', claimed_until = $2
+             WHERE evolution_id = $1 AND found = ''",
+        )
+        .with((evolution, from))
+        .run(&self.pool)
+        .await
+    }
+
     /// Releases a worker's unfinished claims.
     pub async fn release_audits(&self, worker: &str) -> Result<()> {
         query("UPDATE evolution_audits SET claimed_until = 0 WHERE worker = $1 AND found = ''")

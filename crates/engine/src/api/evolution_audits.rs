@@ -16,7 +16,7 @@ use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Limits;
 use swe_ci_grading::{Contradictions, Grading, audit, contradictions_of, secret_seed};
 
-use swe_ci_store::artifacts::is_outage;
+use swe_ci_store::artifacts::{is_missing, is_outage};
 use swe_ci_store::{ContradictedSuite, EvolutionRow, IterationRow, TaskRow};
 use tokio_util::sync::CancellationToken;
 
@@ -30,6 +30,15 @@ const RETRY_DELAY: Duration = Duration::from_mins(5);
 const LEASE: Duration = Duration::from_hours(6);
 /// An audit may take as long as the evolution's own tests, and this long anyway.
 const LEAST_TIME: Duration = Duration::from_mins(2);
+
+/// A worker's search for evolutions to audit.
+#[derive(Debug, Default)]
+struct Search {
+    /// The change counter of the store when there was none.
+    found_none: Option<i64>,
+    /// Whether one waits for its time, which no change tells.
+    put_back: bool,
+}
 
 #[swe_ci_boxed::boxed]
 impl Engine {
@@ -72,14 +81,14 @@ impl Engine {
     /// Audits evolutions as they end, one at a time, until `stop`.
     pub(crate) async fn audit_ended(&self, stop: &CancellationToken) {
         // A failure, or an earlier process of this data folder, leaves a claim.
-        let (mut may_hold_claim, mut checked_at) = (true, None);
+        let (mut may_hold_claim, mut search) = (true, Search::default());
         while !stop.is_cancelled() {
             let next = Box::pin(async {
                 if may_hold_claim {
                     self.store.release_audits(&self.instance).await?;
                     may_hold_claim = false;
                 }
-                self.audit_next(&mut checked_at).await
+                self.audit_next(&mut search).await
             });
             let Some(next) = stop.run_until_cancelled(next).await else {
                 return;
@@ -100,7 +109,7 @@ impl Engine {
     /// Audits evolutions until none is left, or a machine fails.
     pub(crate) async fn audit_the_rest(&self) {
         loop {
-            match self.audit_next(&mut None).await {
+            match self.audit_next(&mut Search::default()).await {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => return tracing::warn!("audit: {}", error.chain()),
@@ -108,22 +117,26 @@ impl Engine {
         }
     }
 
-    /// Whether there was one. `checked_at` is the change counter of the store
-    /// when there was none.
-    async fn audit_next(&self, checked_at: &mut Option<i64>) -> Result<bool> {
+    /// Whether one was audited.
+    async fn audit_next(&self, search: &mut Search) -> Result<bool> {
         let changes = self.store.changes().await?;
-        if *checked_at == Some(changes) {
+        if search.found_none == Some(changes) && !search.put_back {
             return Ok(false);
         }
         let until = crate::after(LEASE);
         let Some(id) = self.store.claim_audit(&self.instance, until).await? else {
-            *checked_at = Some(changes);
+            search.found_none = Some(changes);
             return Ok(false);
         };
         let (audit, changed) = match Box::pin(self.audit_evolution(&id)).await {
             Ok(audited) => audited,
-            Err(error) if matches!(error, Error::Unavailable(_)) || is_outage(&error) => {
-                return Err(error);
+            // It holds up no other: its image or its code may be away alone.
+            Err(error) if may_pass(&error) => {
+                tracing::warn!(evolution = id, "audited later: {}", error.chain());
+                let from = crate::after(RETRY_DELAY);
+                self.store.put_back_audit(&id, from).await?;
+                search.put_back = true;
+                return Ok(false);
             }
             Err(error) => (without_audit(error.chain()), Vec::new()),
         };
@@ -249,6 +262,11 @@ impl Engine {
         self.store.put_contradictions(&suite, &stored).await?;
         Ok(made)
     }
+}
+
+/// Whether the machine or the store is at fault, so that a later try may succeed.
+fn may_pass(error: &Error) -> bool {
+    matches!(error, Error::Unavailable(_)) || is_outage(error) || is_missing(error)
 }
 
 fn without_audit(why: String) -> EvolutionAudit {

@@ -31,6 +31,13 @@ async fn an_evolution_is_audited_by_one_worker() {
         store.release_audits("here").await.unwrap();
         assert_eq!((claim().await, pending().await), (Some(new.clone()), 1));
 
+        // Put back, it waits for its time and holds up no other.
+        store.put_back_audit(&new, now_ms() + 60_000).await.unwrap();
+        assert_eq!((claim().await, pending().await), (Some(old.clone()), 1));
+        store.put_back_audit(&old, now_ms() - 1).await.unwrap();
+        store.put_back_audit(&new, now_ms() - 1).await.unwrap();
+        assert_eq!(claim().await, Some(new.clone()));
+
         let audit = EvolutionAudit {
             reason: Some("no tests".into()),
             ..EvolutionAudit::default()
