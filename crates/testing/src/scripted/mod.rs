@@ -92,7 +92,7 @@ impl ScriptedLlm {
         self.server.seen()
     }
 
-    /// The tokens of all answers to agents that were sent to their end.
+    /// The tokens of all answers to agents whose counts can be read.
     pub fn sent(&self) -> Usage {
         self.server.sent()
     }

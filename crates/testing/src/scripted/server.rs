@@ -130,8 +130,13 @@ impl Server {
         }
         let (answer, scripted) = self.player.answer(request);
         let fault = injected.or(scripted);
-        let whole = matches!(fault, None | Some(Fault::Slow(_) | Fault::Malformed));
-        if request.turn().is_some() && whole {
+        let can_be_read = match fault {
+            None | Some(Fault::Slow(_)) => true,
+            // The counts stand in an event after the broken one.
+            Some(Fault::Malformed) => request.streamed,
+            Some(_) => false,
+        };
+        if request.turn().is_some() && can_be_read {
             *lock(&self.sent) += answer.usage;
         }
         let reply = if request.streamed {
