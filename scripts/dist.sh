@@ -116,7 +116,8 @@ write_archive() {
 
 write_wheel() {
     local wheel=$work/wheel
-    wheel_sources "$wheel" "$version"
+    # That of this machine has the same API.
+    wheel_sources "$wheel" "$version" dist/swe-ci
     cp "$program" "$wheel/"
     texts "$wheel"
     # Pictures have no place in an index's page.

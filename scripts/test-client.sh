@@ -26,7 +26,7 @@ venv=${CLIENT_VENV:-$work/venv}
 # The wheel without the program, from the same sources.
 install() {
     [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
-    wheel_sources "$work/wheel" 0.0.0
+    wheel_sources "$work/wheel" 0.0.0 "$program"
     cp README.md LICENSE-* "$work/wheel/"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$work/wheel[pandas,hub]" \
         datasets duckdb ipykernel matplotlib mypy nbclient nbformat pytest

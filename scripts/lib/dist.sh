@@ -67,13 +67,12 @@ install_python_tools() {
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${@:2}"
 }
 
-# wheel_sources FOLDER VERSION: what the wheel is built from, but for the program and
-# the texts. The pinned description of the API is the one that the program serves.
+# wheel_sources FOLDER VERSION PROGRAM: what the wheel is built from, but for the program
+# and the texts. PROGRAM tells the types of the API; it has to run on this machine.
 wheel_sources() {
     cp -r "$ROOT/packaging/wheel" "$1"
     cp -r "$ROOT/integrations/python/src" "$1/"
-    sed '1,/^---$/ { 1d; /^---$/!d; }; /^---$/d' \
-        "$ROOT/server/tests/it/snapshots/it__openapi__the_description_is_pinned.snap" >"$1/openapi.json"
+    "$3" describe-api >"$1/openapi.json"
     # Python's form of the version: 0.2.0-rc.1 is 0.2.0rc1 there.
     sed -E 's/-?(alpha|beta|rc)\.?/\1/; s/alpha/a/; s/beta/b/' <<<"$2" >"$1/VERSION"
 }

@@ -92,12 +92,6 @@ pub(super) fn compare_href(split: &str) -> String {
     format!("/compare?split={}", encode(split))
 }
 
-/// A run beside an earlier one, which is the baseline.
-pub(super) fn compare_against_href(run: &str, baseline: &str) -> String {
-    let [run, baseline] = [run, baseline].map(encode);
-    format!("/compare?runs={baseline},{run}&baseline={baseline}")
-}
-
 /// The page that chooses the runs to compare this one with.
 pub(super) fn compare_with_href(run: &str) -> String {
     format!("/compare?with={}", encode(run))

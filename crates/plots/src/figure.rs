@@ -6,8 +6,8 @@ use crate::brush::{Brush, Layout};
 use crate::canvas::{Anchor, Frame, Margins};
 use crate::paint::{Paint, Theme};
 use crate::{
-    Curves, Figure, Series, bars, changed, correlation, evoscore_gamma, lines, predictions, ranks,
-    scatter, style_wins, trends,
+    Curves, Figure, Series, bars, changed, correlation, evoscore_gamma, lines, ranks, scatter,
+    style_wins, trends,
 };
 
 /// Draws a figure from its data; `series` has the look of each entry of the
@@ -37,8 +37,6 @@ pub fn figure(
         Data::StyleWins(data) => style_wins::style_wins(&brush, data),
         Data::ChangedLines(data) => changed::changed_lines(&brush, data),
         Data::StyleTrends(data) => trends::style_trends(&brush, data),
-        Data::ErosionTrends(data) => trends::erosion_trends(&brush, data),
-        Data::StylePredictions(data) => predictions::predictions(&brush, data, which.title()),
     }
 }
 

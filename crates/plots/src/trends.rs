@@ -1,10 +1,7 @@
-//! A panel for each number, a line per run: how it differs after each iteration
-//! from where the code began ([`style_trends`]), or from the oracle's
-//! ([`erosion_trends`]).
+//! A panel for each number of the code style, a line per run: how it differs after each
+//! iteration from where the code began.
 
-use swe_ci_core::uncertainty::Interval;
-use swe_ci_views::figures::{Changes, ErosionTrends, StyleTrends, Subject};
-use swe_ci_views::style::ErosionFigure;
+use swe_ci_views::figures::{Changes, StyleTrends, Subject};
 
 use crate::brush::{Brush, summary};
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
@@ -14,15 +11,6 @@ use crate::lines::marked;
 use crate::paint::Paint;
 use crate::ticks::{places, ticks, whole_ticks};
 use crate::{Figure, Mark};
-
-/// A figure of trends: both figures are one of these.
-struct Trends<'a> {
-    title: &'static str,
-    /// Whether lines begin at the base, with no difference.
-    from_base: bool,
-    followed: Vec<Followed>,
-    runs: Vec<Trend<'a>>,
-}
 
 /// A number that has a panel.
 #[derive(Clone, Copy)]
@@ -35,12 +23,12 @@ struct Followed {
     places: usize,
 }
 
+struct Trends<'a>(Vec<Trend<'a>>);
+
 struct Trend<'a> {
     run: &'a Subject,
     /// By panel.
     panels: Vec<Vec<Step>>,
-    /// Pixels to the right of its iterations.
-    aside: f64,
 }
 
 #[derive(Clone, Copy)]
@@ -48,11 +36,7 @@ struct Step {
     iteration: u32,
     tasks: u32,
     value: f64,
-    interval: Option<Interval>,
 }
-
-/// Pixels between the first and the last of many runs at an iteration.
-const MOST_ASIDE: f64 = 16.0;
 
 const UP: &str = " (up is worse)";
 const DOWN: &str = " (down is worse)";
@@ -97,7 +81,6 @@ const BELOW: f64 = 28.0;
 struct Panel {
     number: usize,
     followed: Followed,
-    from_base: bool,
     left: f64,
     right: f64,
     top: f64,
@@ -117,7 +100,6 @@ pub(crate) fn style_trends(brush: &Brush<'_>, data: &StyleTrends) -> Figure {
                     iteration: step.iteration,
                     tasks: step.tasks,
                     value: of(&step.changes)?,
-                    interval: None,
                 })
             });
             known.collect()
@@ -125,69 +107,16 @@ pub(crate) fn style_trends(brush: &Brush<'_>, data: &StyleTrends) -> Figure {
         Trend {
             run: &trend.run,
             panels: STYLE.iter().map(|(_, of)| steps(*of)).collect(),
-            aside: 0.0,
         }
     });
-    let trends = Trends {
-        title: "Change of code style since the base, by iteration",
-        from_base: true,
-        followed: STYLE.map(|(followed, _)| followed).to_vec(),
-        runs: runs.collect(),
-    };
-    trends.draw(brush)
-}
-
-/// The difference of every number of erosion from the oracle's, with intervals.
-pub(crate) fn erosion_trends(brush: &Brush<'_>, data: &ErosionTrends) -> Figure {
-    let panel = |figure: ErosionFigure| Followed {
-        title: figure.title(),
-        name: figure.title(),
-        worse: if figure.up_is_worse() { UP } else { "" },
-        places: figure.places().max(1),
-    };
-    let all = data.runs.len();
-    let runs = data.runs.iter().enumerate().map(|(place, trend)| {
-        let steps = |figure| {
-            let known = trend.steps.iter().filter_map(move |step| {
-                let (low, high) = (step.low.of(figure), step.high.of(figure));
-                Some(Step {
-                    iteration: step.iteration,
-                    tasks: step.tasks,
-                    value: step.beside.of(figure)?,
-                    interval: low.zip(high).map(|(low, high)| Interval { low, high }),
-                })
-            });
-            known.collect()
-        };
-        Trend {
-            run: &trend.run,
-            panels: ErosionFigure::ALL.into_iter().map(steps).collect(),
-            aside: aside(place, all),
-        }
-    });
-    let trends = Trends {
-        title: "Erosion beside the oracle's, by iteration",
-        from_base: false,
-        followed: ErosionFigure::ALL.map(panel).to_vec(),
-        runs: runs.collect(),
-    };
-    trends.draw(brush)
-}
-
-/// How far a run stands aside, so that its intervals do not cover those of others.
-fn aside(place: usize, all: usize) -> f64 {
-    let gaps = all.saturating_sub(1) as f64;
-    let gap = (MOST_ASIDE / gaps.max(1.0)).min(5.0);
-    (place as f64 - gaps / 2.0) * gap
+    Trends(runs.collect()).draw(brush)
 }
 
 impl Trends<'_> {
     fn draw(&self, brush: &Brush<'_>) -> Figure {
-        let legend = Legend::of(brush, &self.runs, |trend| trend.run);
+        let legend = Legend::of(brush, &self.0, |trend| trend.run);
         let columns = brush.either(2, 1);
-        let rows = u32::try_from(self.followed.len())
-            .unwrap_or(1)
-            .div_ceil(columns);
+        let rows = u32::try_from(STYLE.len()).unwrap_or(1).div_ceil(columns);
         let panels_height = rows * brush.either(210, 180);
         let frame = Frame {
             size: brush.size(panels_height + 34 + legend.height()),
@@ -195,7 +124,10 @@ impl Trends<'_> {
             x: 0.0..=1.0,
             y: 0.0..=1.0,
         };
-        let summary = summary(self.title, self.runs.iter().map(|trend| self.end(trend)));
+        let summary = summary(
+            "Change of code style since the base, by iteration",
+            self.0.iter().map(|trend| self.end(trend)),
+        );
         frame.draw(brush.theme, summary, |canvas| {
             let panels = self.panels(&frame, columns, rows);
             let width = f64::from(frame.size.width);
@@ -205,7 +137,7 @@ impl Trends<'_> {
             legend.draw(brush, canvas, (12.0, width - 8.0), below + 26.0);
             let marks = panels.iter().flat_map(|panel| {
                 panel.axes(canvas);
-                panel.lines(brush, canvas, &self.runs)
+                panel.lines(brush, canvas, &self.0)
             });
             marks.collect()
         })
@@ -215,18 +147,17 @@ impl Trends<'_> {
         let width = f64::from(frame.size.width - frame.margins.right) / f64::from(columns);
         let height = f64::from(frame.inner_height()) / f64::from(rows);
         let steps = self
-            .runs
+            .0
             .iter()
             .flat_map(|trend| trend.panels.iter().flatten());
         let longest = steps.map(|step| step.iteration).max().unwrap_or(1);
-        let panel = |(place, (number, followed)): (u32, (usize, &Followed))| {
+        let panel = |(place, (number, (followed, _))): (u32, (usize, &(Followed, OfChanges)))| {
             let left = f64::from(place % columns) * width;
             let top = f64::from(place / columns) * height;
             let (low, high) = self.range(number);
             Panel {
                 number,
                 followed: *followed,
-                from_base: self.from_base,
                 left: left + NUMBERS,
                 right: left + width - 8.0,
                 top: top + ABOVE,
@@ -236,29 +167,25 @@ impl Trends<'_> {
                 high,
             }
         };
-        (0u32..)
-            .zip(self.followed.iter().enumerate())
-            .map(panel)
-            .collect()
+        (0u32..).zip(STYLE.iter().enumerate()).map(panel).collect()
     }
 
     /// The range of all values and 0, no difference, with a margin.
     fn range(&self, panel: usize) -> (f64, f64) {
-        let steps = self.runs.iter().flat_map(|trend| &trend.panels[panel]);
+        let steps = self.0.iter().flat_map(|trend| &trend.panels[panel]);
         let (low, high) = steps.fold((0.0f64, 0.0f64), |(low, high), step| {
-            let value = step.value;
-            let ends = step.interval.map_or((value, value), |i| (i.low, i.high));
-            (low.min(value).min(ends.0), high.max(value).max(ends.1))
+            (low.min(step.value), high.max(step.value))
         });
         // Of equal values too, a difference of some units of the last digit is seen.
-        let unit = 10f64.powi(-(self.followed[panel].places as i32));
+        let unit = 10f64.powi(-(STYLE[panel].0.places as i32));
         let room = ((high - low) * 0.08).max((5.0 * unit).min(0.05));
         (low - room, high + room)
     }
 
     /// "m −1.20 MI after 5 iterations".
     fn end(&self, trend: &Trend<'_>) -> String {
-        let first = self.followed.iter().zip(&trend.panels).next();
+        let first = STYLE.iter().map(|(followed, _)| followed);
+        let first = first.zip(&trend.panels).next();
         let last = first.and_then(|(followed, steps)| Some((followed, steps.last()?)));
         match last {
             None => format!("{} –", trend.run.model),
@@ -278,11 +205,6 @@ impl Panel {
         let x = self.left + (self.right - self.left) * (iteration / self.longest);
         let up = (value - self.low) / (self.high - self.low);
         (x, self.bottom - (self.bottom - self.top) * up)
-    }
-
-    fn beside(&self, trend: &Trend<'_>, at: (f64, f64)) -> (f64, f64) {
-        let (x, y) = self.at(at);
-        (x + trend.aside, y)
     }
 
     fn axes(&self, canvas: &Canvas<'_>) {
@@ -312,11 +234,10 @@ impl Panel {
     fn lines(&self, brush: &Brush<'_>, canvas: &Canvas<'_>, runs: &[Trend<'_>]) -> Vec<Mark> {
         // The best are drawn on top.
         for trend in brush.layers(runs, |trend| trend.run) {
-            let base = self.from_base.then_some((0.0, 0.0));
             let steps = trend.panels[self.number].iter();
             let points = steps.map(|step| (f64::from(step.iteration), step.value));
-            let path = base.into_iter().chain(points);
-            let path = path.map(|at| self.beside(trend, at));
+            let path = std::iter::once((0.0, 0.0)).chain(points);
+            let path = path.map(|at| self.at(at));
             let path: Vec<(f64, f64)> = path.collect();
             if path.len() > 1 {
                 canvas.pixel_line(&path, brush.look(trend.run).line(), 2.0);
@@ -343,18 +264,11 @@ impl Panel {
     fn mark(&self, brush: &Brush<'_>, canvas: &Canvas<'_>, trend: &Trend<'_>, step: Step) -> Mark {
         let iteration = f64::from(step.iteration);
         let at = (iteration, step.value);
-        let pixel = self.beside(trend, at);
+        let pixel = self.at(at);
         let places = self.followed.places;
-        if let Some(Interval { low, high }) = step.interval {
-            let ends = [low, high].map(|value| self.beside(trend, (iteration, value)));
-            canvas.pixel_line(&ends, brush.solid(trend.run), 1.0);
-        }
         brush.marker(canvas, trend.run, pixel, 3.0);
-        let interval = step.interval.map_or_else(String::new, |interval| {
-            format!(" {}", format::interval(interval, places))
-        });
         let label = format!(
-            "{}, iteration {}: {} {}{interval}, {}",
+            "{}, iteration {}: {} {}, {}",
             trend.run.model,
             step.iteration,
             self.followed.name,
@@ -378,22 +292,12 @@ fn signed(value: f64, places: usize) -> String {
 #[cfg(test)]
 mod tests {
     use swe_ci_views::figures::Figure as Which;
-    use swe_ci_views::style::{Beside, Erosion, StylePoint};
+    use swe_ci_views::style::{Beside, StylePoint};
     use swe_ci_views::testing::beside;
 
     use super::*;
     use crate::fixture::{data, leaderboard_of, styled};
     use crate::{Layout, Series, Theme, figure};
-
-    #[test]
-    fn runs_stand_side_by_side() {
-        let places = |all| (0..all).map(|place| aside(place, all)).collect::<Vec<_>>();
-        assert_eq!(places(1), [0.0]);
-        assert_eq!(places(2), [-2.5, 2.5]);
-        assert_eq!(places(3), [-5.0, 0.0, 5.0]);
-        let many = places(50);
-        assert!((many[49] - 8.0).abs() < 1e-9 && (many[0] + 8.0).abs() < 1e-9);
-    }
 
     #[test]
     fn every_number_has_its_panel() {
@@ -434,43 +338,6 @@ mod tests {
             assert!(drawn.marks[2].py < drawn.marks[3].py);
             assert!(drawn.marks[0].px < drawn.marks[1].px);
             assert!(drawn.summary.ends_with("m −1.20 MI after 2 iterations."));
-        }
-    }
-
-    /// Two tasks of two repositories: their differences are 1 and 3 of cognitive
-    /// complexity, and nothing else is measured.
-    #[test]
-    fn erosion_has_intervals() {
-        let mut leaderboard = leaderboard_of(&[("m", vec![&[0.5, 1.0], &[0.5, 1.0]])]);
-        styled(&mut leaderboard, |_, task| {
-            let point = |cognitive| StylePoint {
-                erosion: Erosion {
-                    cognitive_complexity: Some(cognitive),
-                    ..Erosion::default()
-                },
-                ..StylePoint::default()
-            };
-            Beside {
-                oracle: point(2.0),
-                course: vec![(2, point(3.0 + 2.0 * task as f64))],
-                ..beside([70.0; 2], [8.0; 2], [1, 1])
-            }
-        });
-        let trend = data(&leaderboard, Which::ErosionTrend, 1.0);
-        for layout in [Layout::Wide, Layout::Narrow, Layout::Print] {
-            let drawn = figure(
-                Which::ErosionTrend,
-                &trend,
-                &Series::all([1]),
-                layout,
-                Theme::Page,
-            );
-            let labels: Vec<&str> = drawn.marks.iter().map(|m| m.label.as_str()).collect();
-            let expect = "m, iteration 2: Cognitive complexity +2.00 [1.00, 3.00], 2 tasks";
-            assert_eq!(labels, [expect]);
-            for figure in ErosionFigure::ALL {
-                assert!(drawn.svg.contains(figure.title()), "{figure:?}");
-            }
         }
     }
 

@@ -99,12 +99,7 @@ async fn style_is_seen_wherever_results_are() {
     says(&browser, "both are ranked", "Leaper").await;
     wrong.extend(looked_at(&browser, "style-leaderboard").await);
 
-    for figure in [
-        "style-wins",
-        "changed-lines",
-        "style-trend",
-        "erosion-trend",
-    ] {
+    for figure in ["style-wins", "changed-lines", "style-trend"] {
         open(&browser, &product, &format!("/embed/{figure}")).await;
         says(&browser, "the run is in it", "Stepper").await;
         wrong.extend(looked_at(&browser, figure).await);

@@ -97,8 +97,8 @@ parameters! {
     }
 }
 
-/// All runs of a model over all splits, their standings, the change of its score
-/// from split to split, and its results on groups of tasks.
+/// All runs of a model over all splits, their standings, and its results on groups of
+/// tasks.
 #[utoipa::path(
     get, path = "/api/v1/models/{name}", tag = "results",
     params(("name" = String, Path, description = "The model's name, percent-encoded."), SeenParameters),

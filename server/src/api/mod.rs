@@ -70,18 +70,30 @@ struct Document;
 
 /// Every address of the API.
 pub(crate) fn router() -> Router<App> {
+    let (router, json) = described();
+    let openapi = get(move || async move {
+        let headers = [(header::CONTENT_TYPE, "application/json")];
+        (headers, json)
+    });
+    router.route("/api/v1/openapi.json", openapi)
+}
+
+/// The description of the API in OpenAPI 3.1, as JSON.
+pub(crate) fn description() -> String {
+    described().1
+}
+
+fn described() -> (Router<App>, String) {
     let (router, mut document) = annotated().split_for_parts();
     responses::complete(&mut document);
     document.webhooks = Some(webhooks::described());
     // A document made of plain data always serialises as JSON.
     let json = document.to_pretty_json().unwrap_or_default();
     // The names of the OpenAPI registry; utoipa 6.0 has a hyphen in them.
-    let json = json.replace("\"format\": \"u-int", "\"format\": \"uint");
-    let openapi = get(move || async move {
-        let headers = [(header::CONTENT_TYPE, "application/json")];
-        (headers, json)
-    });
-    router.route("/api/v1/openapi.json", openapi)
+    (
+        router,
+        json.replace("\"format\": \"u-int", "\"format\": \"uint"),
+    )
 }
 
 /// Adds the operations of each module to a router.
@@ -99,7 +111,7 @@ fn annotated() -> OpenApiRouter<App> {
         gate: gate, gate_markdown, gate_junit;
         handovers: handovers, handovers_csv;
         plots: figure;
-        runs: runs, scores, freshness, freshness_csv, evolution, card;
+        runs: runs, scores, evolution, card;
         trajectory: trajectory, messages;
         findings: findings, open_findings;
         trajectories: places, search;

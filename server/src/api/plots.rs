@@ -26,7 +26,7 @@ pub(crate) struct FilePath {
     /// `zero-regression`, `regression-correlation`, `style-wins`,
     /// `changed-lines`, `solved`, `turns`, `best-change`, `zrr`,
     /// `evoscore-gamma`, `score-by-tokens`, `score-by-cost`, `score-by-time`,
-    /// `score-by-budget`, `style-trend`, `erosion-trend` and `style-prediction`.
+    /// `score-by-budget` and `style-trend`.
     #[param(example = "zero-regression.svg")]
     file: String,
 }
@@ -81,11 +81,9 @@ parameters! {
 
 /// A figure of the paper, or one of ours, as a picture of the best 50 runs or as
 /// the numbers of all (RFC 4180, a header, one line for each run; for
-/// `changed-lines` one for each task it solved, for `style-trend` and
-/// `erosion-trend` one for each iteration, for `style-prediction` one for each number
-/// of all runs). A picture says what it shows, how to read it, and where and when
-/// it was made. Runs imported by counts alone appear only in the reference
-/// convention.
+/// `changed-lines` one for each task it solved, for `style-trend` one for each
+/// iteration). A picture says what it shows, how to read it, and where and when it was
+/// made. Runs imported by counts alone appear only in the reference convention.
 #[utoipa::path(
     get, path = "/api/v1/plots/{file}", tag = "results",
     params(FilePath, Ranking, PictureParameters),

@@ -9,7 +9,7 @@ use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::card::Card;
-use swe_ci_views::leaderboard::{Freshness, Scores};
+use swe_ci_views::leaderboard::Scores;
 use swe_ci_views::regrade::Regrade;
 use swe_ci_views::run_list::{ListedRun, RunFilter};
 use swe_ci_views::submission::{NO_SUCH_FIELD, Submission, unknown_fields};
@@ -149,57 +149,6 @@ pub(crate) async fn scores(
 ) -> Answer<Scores> {
     let CountingParameters { gamma, convention } = counting;
     Ok(Json(engine.scores(&path.id, gamma, convention).await?))
-}
-
-parameters! {
-    /// Another run to compare with.
-    struct AgainstParameters of |query| {
-        /// The id of a run, mostly of the same model over another split: `against` in
-        /// the answer is the change of EvoScore from it to this run.
-        #[param(value_type = Option<String>)]
-        against: Option<String> = query.text("against", "the id of a run")?,
-    }
-}
-
-/// EvoScore by the month in which the targets of the tasks were committed, and its
-/// change from tasks that the model may know to unseen ones, with 95 % intervals.
-#[utoipa::path(
-    get, path = "/api/v1/runs/{id}/freshness", tag = "runs",
-    params(RunPath, CountingParameters, AgainstParameters),
-    responses((status = 200, description = "The scores by month", body = Freshness), Invalid, NoSuchRun),
-)]
-pub(crate) async fn freshness(
-    engine: ActorEngine,
-    path: Path<RunPath>,
-    Query((counting, other)): Query<(CountingParameters, AgainstParameters)>,
-) -> Answer<Freshness> {
-    let CountingParameters { gamma, convention } = counting;
-    let against = other.against.as_deref();
-    let freshness = engine.freshness(&path.id, gamma, convention, against);
-    Ok(Json(freshness.await?))
-}
-
-/// The months as a table (RFC 4180, UTF-8).
-#[utoipa::path(
-    get, path = "/api/v1/runs/{id}/freshness.csv", tag = "runs",
-    params(RunPath, CountingParameters),
-    responses(
-        (status = 200, description = "run_id, gamma, convention, month, tasks, repositories, unseen, evoscore, evoscore_low, evoscore_high", body = String, content_type = "text/csv"),
-        Invalid, NoSuchRun,
-    ),
-)]
-pub(crate) async fn freshness_csv(
-    engine: ActorEngine,
-    path: Path<RunPath>,
-    Query(counting): Query<CountingParameters>,
-) -> Result<Response> {
-    let CountingParameters { gamma, convention } = counting;
-    let freshness = engine.freshness(&path.id, gamma, convention, None).await?;
-    Ok(download(
-        "swe-ci-freshness.csv",
-        CSV,
-        freshness.csv(&path.id),
-    ))
 }
 
 parameters! {

@@ -106,6 +106,9 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Print the description of the REST API (OpenAPI), as a server has it at
+    /// /api/v1/openapi.json
+    DescribeApi,
     /// Check everything a run needs, and advise on problems
     #[command(after_help = doctor::AFTER_HELP)]
     Doctor {
@@ -223,6 +226,7 @@ impl Cli {
                 output::line("The database is up to date.")
             }
             Command::UpgradeCheck { json } => upgrade_check::execute(&global, json).await,
+            Command::DescribeApi => output::line(crate::api::description()),
             Command::Doctor { json } => doctor::execute(engine().await, json).await,
             Command::Disk(options) => disk::execute(&engine().await?, &options).await,
             Command::Dataset(command) => dataset::execute(&global, command).await,

@@ -41,8 +41,6 @@ mod evolution;
 
 mod matrix;
 
-mod model_history;
-
 mod page_cache;
 
 mod handovers;

@@ -50,106 +50,6 @@ async fn page_json_and_table_agree() {
     assert_eq!(rows["items"][0]["evoscore"], all["items"][0]["evoscore"]);
 }
 
-/// Of the human's two tasks one is of before the release, one of after.
-#[tokio::test]
-async fn scores_by_month() {
-    let app = TestApp::changed(DATED).await;
-    let path = format!("/api/v1/runs/{HUMAN}/freshness");
-    let fresh = app.get(&path).await.json();
-    assert_eq!(fresh["learnt_until"], "2025-06-01");
-    let months = fresh["months"].as_array().unwrap();
-    assert_eq!((months.len(), &months[0]["month"]), (2, &"2025-01".into()));
-    assert_eq!(
-        (&months[0]["unseen"], &months[1]["unseen"]),
-        (&0.into(), &1.into())
-    );
-    // Half the gap of alpha, then all of it: (0.5 + 3) / 4; beta is solved at once.
-    let change = &fresh["unseen"];
-    assert_eq!(
-        (&change["from"], &change["to"]),
-        (&0.875.into(), &1.0.into())
-    );
-    assert_eq!(change["change"], 0.125);
-    let other = app.get(&format!("{path}?against={MODEL}")).await.json();
-    assert_eq!(other["against"]["from_tasks"], 1);
-    app.get(&format!("{path}?against=nobody"))
-        .await
-        .problem(404, "not-found");
-    app.get(&format!("{path}?month=1"))
-        .await
-        .problem(400, "bad-parameter");
-
-    let csv = app.get(&format!("{path}.csv")).await.text();
-    let lines: Vec<&str> = csv.split_terminator("\r\n").collect();
-    assert!(
-        lines[1].ends_with(",1,paper,2025-01,1,1,0,0.875,,"),
-        "{csv}"
-    );
-    let page = app.get(&format!("/runs/{HUMAN}")).await.text();
-    assert!(page.contains("By the month of the task") && page.contains("2025-01"));
-    assert!(page.contains("The model may know code up to 2025-06-01."));
-}
-
-/// The human's history replayed on the other split too, a year later.
-const TWO_SPLITS: &str = "
-    INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, started_at, finished_at)
-      SELECT '00000000-0000-7000-8000-00000000000a', 'other', kind,
-             replace(config, '\"split\":\"demo\"', '\"split\":\"other\"'), provenance, progress,
-             created_at, started_at, finished_at
-        FROM runs WHERE kind = 'human';
-    INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, lease_until, expected_seconds,
-                            queued_at, started_at, finished_at, at_iteration, at_role, at_attempt, suite)
-      SELECT 'e-other-beta', '00000000-0000-7000-8000-00000000000a', task_id, sample, progress, ending,
-             lease_until, expected_seconds, queued_at, started_at, finished_at, at_iteration, at_role,
-             at_attempt, suite
-        FROM evolutions WHERE id = 'e-human-beta';
-    INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes,
-                            findings, code, test_seconds, finished_at)
-      SELECT 'e-other-beta', iteration, verdict, in_target, passed, lost, gained, outcomes, findings, code,
-             test_seconds, finished_at
-        FROM iterations WHERE evolution_id = 'e-human-beta';
-    UPDATE changes SET n = n + 1";
-
-#[tokio::test]
-async fn a_model_from_split_to_split() {
-    let app = TestApp::changed(DATED).await;
-    const NAME: &str = "Human%20%28replayed%20history%29";
-    let json = format!("/api/v1/models/{NAME}");
-    let page = format!("/models/{NAME}");
-    assert!(app.get(&json).await.json().get("splits").is_none());
-    assert!(!app.get(&page).await.text().contains("From split to split"));
-
-    app.execute(TWO_SPLITS).await;
-    let detail = app.get(&json).await.json();
-    let splits = &detail["splits"][0]["splits"];
-    let seen = |at: usize, field: &str| splits[at][field].clone();
-    // The youngest targets of both are of one day; the older one has half the gap
-    // of alpha first, then all of it: (0.875 + 1) / 2.
-    assert_eq!(
-        (seen(0, "split"), seen(1, "split")),
-        ("demo".into(), "other".into())
-    );
-    assert_eq!(
-        (seen(0, "evoscore"), seen(1, "evoscore")),
-        (0.9375.into(), 1.0.into())
-    );
-    assert_eq!(seen(1, "change")["change"], 0.0625);
-    assert_eq!(
-        (seen(1, "shared_tasks"), seen(0, "change")),
-        (1.into(), serde_json::Value::Null)
-    );
-    let html = app.get(&page).await.text();
-    for part in [
-        "From split to split",
-        "+0.06",
-        "2025-01-01 to 2026-01-01",
-        "data-label=\"ZRR\"",
-    ] {
-        assert!(html.contains(part), "{part}");
-    }
-    assert!(html.contains(&format!("href=\"{page}?seen=exclude\"")));
-}
-
 #[tokio::test]
 async fn a_model_on_unseen_tasks() {
     let app = TestApp::changed(DATED).await;
@@ -198,8 +98,7 @@ async fn matrix_and_comparison_of_unseen_tasks() {
     let page = app.get("/matrix?split=demo&seen=exclude").await.text();
     assert!(page.contains("/tasks/beta-2") && !page.contains("/tasks/alpha-1"));
     let runs = format!("/api/v1/compare?runs={HUMAN},{MODEL}");
-    let all = app.get(&runs).await.json();
-    assert_eq!(all["months"].as_array().map(Vec::len), Some(2));
+    assert_eq!(app.get(&runs).await.status, 200);
     // Nothing is known of the other model's training.
     let unseen = app.get(&format!("{runs}&seen=exclude")).await;
     unseen.problem(400, "bad-request");

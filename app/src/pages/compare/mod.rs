@@ -3,7 +3,6 @@
 mod choose;
 mod data;
 mod failures;
-mod months;
 mod names;
 mod pairs;
 mod query;
@@ -23,7 +22,6 @@ use swe_ci_views::trajectories::FailedSteps;
 use self::choose::Choose;
 use self::data::{Found, find};
 use self::failures::Failures;
-use self::months::MonthsOfRuns;
 use self::names::Name;
 use self::pairs::{Pairs, pairs_of, verdict};
 use self::query::CompareQuery;
@@ -76,7 +74,6 @@ fn SideBySide(
     let tasks = versus.tasks.clone();
     let (style, samples) = (versus.style.clone(), versus.samples.clone());
     let intervals = versus.style_intervals.clone();
-    let months = versus.months.clone();
     let answer = verdict(&pairs, &names, baseline);
     let modes: BTreeSet<&str> = versus.runs.iter().map(|row| row.mode.name()).collect();
     let modes = (modes.len() > 1).then(|| {
@@ -105,7 +102,6 @@ fn SideBySide(
         <Style style intervals names=names.clone()/>
         <SamplesOfRuns samples names=names.clone()/>
         <Failures failures names=names.clone()/>
-        <MonthsOfRuns months names=names.clone()/>
         {course}
         <Tasks tasks names query/>
     }

@@ -136,10 +136,7 @@ fn remedy(which: Figure) -> &'static str {
         Figure::ScoreByTime => {
             "Runs that this site carried out with a model have it; imported results and the human baseline do not."
         }
-        Figure::StylePrediction => {
-            "It takes evolutions of at least two iterations with their code style measured, and both some that broke a test in their second half and some that did not."
-        }
-        Figure::StyleWins | Figure::ChangedLines | Figure::StyleTrend | Figure::ErosionTrend => {
+        Figure::StyleWins | Figure::ChangedLines | Figure::StyleTrend => {
             "The server measures it as evolutions end, and `swe-ci rescore --style` for earlier ones; imported results come without code."
         }
         _ => "It appears as soon as a task of a run is scored in this convention.",

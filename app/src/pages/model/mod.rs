@@ -1,7 +1,5 @@
 //! One model: all its runs, and its strengths.
 
-mod history;
-mod splits;
 mod strengths;
 mod trend;
 
@@ -12,8 +10,6 @@ use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{ModelDetail, ModelRun, Standing};
 
-use self::history::HistoriesOfModel;
-use self::splits::SplitsOfModel;
 use self::strengths::StrengthsOfModel;
 use self::trend::TrendOfModel;
 use crate::components::CollectAny;
@@ -102,8 +98,6 @@ fn ModelView(
         </section>
         {which}
         <Runs runs convention/>
-        <HistoriesOfModel histories=detail.histories runs convention=convention.get_untracked()/>
-        <SplitsOfModel series=detail.splits convention/>
         <TrendOfModel runs convention=convention.get_untracked()/>
         <StrengthsOfModel strengths=detail.strengths convention/>
     }

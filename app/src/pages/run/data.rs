@@ -2,7 +2,7 @@
 
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_views::finding::RunFinding;
-use swe_ci_views::leaderboard::{Freshness, Scores};
+use swe_ci_views::leaderboard::Scores;
 use swe_ci_views::regrade::Regrade;
 use swe_ci_views::trajectories::FailedSteps;
 use swe_ci_views::view::RunDetail;
@@ -20,8 +20,6 @@ pub(super) struct PageData {
     pub regrade: Option<Regrade>,
     /// The reproducibility card, as text.
     pub card: String,
-    /// By the month of its tasks, in the first convention it has scores in.
-    pub freshness: Freshness,
 }
 
 pub(super) async fn whole_run(id: String) -> Result<PageData, AppError> {
@@ -37,12 +35,7 @@ pub(super) async fn whole_run(id: String) -> Result<PageData, AppError> {
         None => None,
     };
     let card = engine.card(&id).await?.to_text();
-    let convention = scores
-        .first()
-        .map_or_else(Convention::default, |s| s.convention);
-    let freshness = engine.freshness(&id, Gamma::ONE, convention, None).await?;
     Ok(PageData {
-        freshness,
         detail,
         scores,
         findings: engine.findings(&id).await?,

@@ -6,7 +6,6 @@ mod evolution;
 mod evolution_table;
 mod failures;
 mod findings;
-mod months;
 mod profile;
 mod regrade;
 mod reproducibility;
@@ -27,7 +26,6 @@ use self::evolution::EvolutionCard;
 use self::evolution_table::EvolutionTable;
 use self::failures::Failures;
 use self::findings::{Findings, NoRank};
-use self::months::Months;
 use self::regrade::{Derived, MovedVerdicts};
 use self::reproducibility::{Differences, MarkedBy, Record, ReproducibilityCard, Trust};
 use self::scores::ScoresOfRun;
@@ -90,7 +88,6 @@ fn RunView(
         <Actions detail answer/>
         {moved}
         <ScoresOfRun scores detail/>
-        <Months freshness=whole.freshness run_id=run_id.clone()/>
         <Findings findings answer/>
         <Evolutions detail only/>
         <Failures run=run_id.clone() failures=whole.failures/>

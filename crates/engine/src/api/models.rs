@@ -12,8 +12,8 @@ use swe_ci_core::requirement::Mode;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::RunListing;
 use swe_ci_views::leaderboard::{
-    Board, Entry, LeaderboardData, ModelDetail, ModelRun, Row, RunHistory, SplitSeries, Standing,
-    Strengths, TaskResult, Trend, strengths,
+    Board, Entry, LeaderboardData, ModelDetail, ModelRun, Row, Standing, Strengths, TaskResult,
+    Trend, strengths,
 };
 use swe_ci_views::view::RunSummary;
 
@@ -177,18 +177,9 @@ impl Engine {
         let mut apart: HashMap<String, Unranked> =
             apart.map(|run| (run.run_id, run.unranked)).collect();
         let name = model.to_owned();
-        let (mut trends, strengths, splits, histories) = blocking(move || {
+        let (mut trends, strengths) = blocking(move || {
             let all = &leaderboards[..];
-            let over_splits = |convention| SplitSeries::of(all, &name, Gamma::ONE, convention);
-            let splits = Convention::ALL.into_iter().filter_map(over_splits);
-            let splits: Vec<SplitSeries> = splits.collect();
-            let histories = histories_of(all, &name);
-            Ok((
-                trends(all, &name),
-                strengths_of(all, &name),
-                splits,
-                histories,
-            ))
+            Ok((trends(all, &name), strengths_of(all, &name)))
         })
         .await?;
         let runs = runs.into_iter().map(|summary| ModelRun {
@@ -201,8 +192,6 @@ impl Engine {
             model: model.to_owned(),
             runs: runs.collect(),
             strengths,
-            splits,
-            histories,
         })
     }
 }
@@ -229,14 +218,6 @@ fn trends(leaderboards: &[Arc<LeaderboardData>], model: &str) -> HashMap<String,
         (entry.run_id.clone(), trends.collect())
     });
     trends.collect()
-}
-
-fn histories_of(leaderboards: &[Arc<LeaderboardData>], model: &str) -> Vec<RunHistory> {
-    let histories = leaderboards.iter().flat_map(|board| {
-        let of = |convention| RunHistory::all(board, model, Gamma::ONE, convention);
-        Convention::ALL.into_iter().flat_map(of)
-    });
-    histories.collect()
 }
 
 fn strengths_of(leaderboards: &[Arc<LeaderboardData>], model: &str) -> Vec<Strengths> {

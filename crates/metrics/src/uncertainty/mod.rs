@@ -7,18 +7,14 @@
 //! output is fixed, and sums use one order.
 
 mod bound;
-mod change_points;
 mod paired;
 mod plan;
-mod ranked;
 mod resample;
 mod spread;
 
 pub use bound::{BoundDecision, BoundTest, Look};
-pub use change_points::{ChangePoint, TaskHistory, change_points};
 pub use paired::{Comparison, Difference, compare, is_tie, is_tie_by};
 pub use plan::{DIFFERENCE, Design, PowerPlan, PowerRow};
-pub use ranked::RankedPoints;
 pub use resample::{Clusters, Interval, RankInterval, Resamples, rank_intervals};
 pub use spread::{ScoreSpread, TaskMean, sample_variance};
 

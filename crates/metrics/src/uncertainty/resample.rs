@@ -192,18 +192,6 @@ impl Resamples {
         self.drawn.len() / self.resamples.max(1)
     }
 
-    /// The 95 % interval of a statistic that gets how often each repository was
-    /// drawn; resamples where it is undefined are left out.
-    pub fn interval_of(&self, statistic: impl Fn(&[f64]) -> Option<f64>) -> Option<Interval> {
-        let of_resample = |resample: usize| {
-            let drawn = self.drawn.iter().skip(resample).step_by(self.resamples);
-            let drawn: Vec<f64> = drawn.copied().collect();
-            statistic(&drawn).unwrap_or(f64::NAN)
-        };
-        let values: Vec<f64> = (0..self.resamples).map(of_resample).collect();
-        Interval::from_means(&values)
-    }
-
     /// The sum of a value of each repository, as often as it was drawn, in each
     /// resample.
     fn totals(&self, values: &[f64]) -> Vec<f64> {

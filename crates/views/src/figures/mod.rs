@@ -6,14 +6,12 @@
 mod bars;
 mod changed_lines;
 mod correlation;
-mod erosion_trend;
 mod gamma;
 mod lines;
 mod ranks;
 mod release;
 mod spending;
 mod study;
-mod style_prediction;
 mod style_trend;
 mod style_wins;
 mod table;
@@ -23,7 +21,6 @@ use serde::{Deserialize, Serialize};
 pub use bars::{Bar, Bars, Measure};
 pub use changed_lines::{Changed, ChangedBy, ChangedLines, changed_lines};
 pub use correlation::{Correlated, Correlations, correlations};
-pub use erosion_trend::{ErosionStep, ErosionTrend, ErosionTrends, erosion_trends};
 pub use gamma::{Curve, Curves, GAMMA_MAX, GAMMA_MIN, GammaPlane, ScoredCurve, curves};
 pub use lines::{Line, Lines, best_change, budget};
 pub use ranks::{RankLine, Ranks, ranks};
@@ -33,7 +30,6 @@ pub const MOST_RUNS: usize = 50;
 
 pub use spending::{Resource, Spending, Spent, spending};
 pub use study::{Basis, LeftOut, Study, Subject};
-pub use style_prediction::{StylePrediction, StylePredictions, style_predictions};
 pub use style_trend::{Changes, StyleStep, StyleTrend, StyleTrends, style_trends};
 pub use style_wins::{StyleBars, StyleWins, style_wins};
 pub use table::{Cell, Column, Table};
@@ -58,8 +54,6 @@ swe_ci_core::named! {
         ScoreByTime = "score-by-time",
         ScoreByBudget = "score-by-budget",
         StyleTrend = "style-trend",
-        ErosionTrend = "erosion-trend",
-        StylePrediction = "style-prediction",
     }
 }
 
@@ -75,8 +69,6 @@ pub enum Data {
     StyleWins(StyleWins),
     ChangedLines(ChangedLines),
     StyleTrends(StyleTrends),
-    ErosionTrends(ErosionTrends),
-    StylePredictions(StylePredictions),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -102,8 +94,6 @@ impl Figure {
             Self::ScoreByTime => "EvoScore against the agents' time",
             Self::ScoreByBudget => "EvoScore by iterations",
             Self::StyleTrend => "Does code style decay?",
-            Self::ErosionTrend => "Does the code erode?",
-            Self::StylePrediction => "Does style predict regressions?",
         }
     }
 
@@ -155,12 +145,6 @@ impl Figure {
             Self::StyleTrend => {
                 "The distance of the code from the base after each iteration, averaged over the evolutions that got this far, solved or not: where MI or the Pylint score falls, or complexity rises, while more tests pass, style decays; further right, fewer evolutions remain, mostly the hard ones."
             }
-            Self::ErosionTrend => {
-                "The run's code minus what people wrote for the same task, after each iteration, averaged over the evolutions that got this far: above 0, it is more complex, more repetitive, longer per test it gained, more dead, or breaks more of its users than theirs; upright lines are 95 % intervals."
-            }
-            Self::StylePrediction => {
-                "Each evolution of any run halfway, beside what people wrote, against the share of its later iterations that broke a test: right of 0 a larger number goes with more regressions to come, left of 0 with fewer; where the 95 % interval spans 0, it predicts nothing that can be told from chance."
-            }
         }
     }
 
@@ -173,8 +157,7 @@ impl Figure {
             Self::ScoreByCost => "No scored run has its cost recorded",
             Self::ScoreByTime => "No scored run has the time of its agents recorded",
             Self::StyleWins | Self::ChangedLines => "No solved task has its code style measured",
-            Self::StyleTrend | Self::ErosionTrend => "No evolution has its code style measured",
-            Self::StylePrediction => "Too few evolutions can be compared",
+            Self::StyleTrend => "No evolution has its code style measured",
             _ => "No run of the whole split has a score yet",
         }
     }
@@ -217,8 +200,6 @@ impl Figure {
             Self::ScoreByTime => Data::Spending(spending(study, Resource::Time)),
             Self::ScoreByBudget => Data::Lines(budget(study)),
             Self::StyleTrend => Data::StyleTrends(style_trends(study)),
-            Self::ErosionTrend => Data::ErosionTrends(erosion_trends(study)),
-            Self::StylePrediction => Data::StylePredictions(style_predictions(study)),
         }
     }
 
@@ -252,8 +233,6 @@ impl Data {
             Self::StyleWins(data) => data.runs.is_empty(),
             Self::ChangedLines(data) => data.runs.is_empty(),
             Self::StyleTrends(data) => data.runs.is_empty(),
-            Self::ErosionTrends(data) => data.runs.is_empty(),
-            Self::StylePredictions(data) => data.is_empty(),
         }
     }
 
@@ -264,7 +243,6 @@ impl Data {
             Self::StyleWins(data) => &data.left_out,
             Self::ChangedLines(data) => &data.left_out,
             Self::StyleTrends(data) => &data.left_out,
-            Self::ErosionTrends(data) => &data.left_out,
             _ => return None,
         };
         (!left_out.models.is_empty()).then_some(left_out)
@@ -282,8 +260,6 @@ impl Data {
             Self::StyleWins(data) => data.table(),
             Self::ChangedLines(data) => data.table(),
             Self::StyleTrends(data) => data.table(),
-            Self::ErosionTrends(data) => data.table(),
-            Self::StylePredictions(data) => data.table(),
         }
     }
 }
@@ -320,8 +296,7 @@ mod tests {
         });
     }
 
-    /// Every row has as many cells as there are columns; the run comes first, except
-    /// in a figure about all runs together.
+    /// Every row has as many cells as there are columns; the run comes first.
     #[test]
     fn tables_are_rectangular() {
         let spec = RunSpec {
@@ -335,11 +310,7 @@ mod tests {
             for figure in Figure::ALL {
                 let table = figure.data(study).table();
                 assert!(!table.rows.is_empty(), "{figure:?}");
-                let first = match figure {
-                    Figure::StylePrediction => "figure",
-                    _ => "model",
-                };
-                assert_eq!(table.columns[0].name, first);
+                assert_eq!(table.columns[0].name, "model");
                 let width = table.columns.len();
                 assert!(table.rows.iter().all(|r| r.len() == width), "{figure:?}");
             }

@@ -1,6 +1,6 @@
 //! The input of the figures, and the types that several figures share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -114,19 +114,6 @@ impl Study {
         let made = made.collect();
         let because = because.to_owned();
         (made, LeftOut { models, because })
-    }
-
-    /// The repositories of all runs, numbered in the order of their names: what a
-    /// resample draws.
-    pub(super) fn repositories(&self) -> BTreeMap<&str, usize> {
-        let entries = self.data.by_run();
-        let entries = self
-            .rows
-            .iter()
-            .filter_map(|row| entries.get(row.run_id.as_str()));
-        let tasks = entries.flat_map(|(_, entry)| entry.tasks.iter());
-        let names: BTreeSet<&str> = tasks.map(ScoredTask::repo).collect();
-        names.into_iter().zip(0..).collect()
     }
 
     pub fn basis(&self) -> Basis {

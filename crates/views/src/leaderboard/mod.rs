@@ -9,16 +9,13 @@ mod board;
 mod comparison;
 mod effort;
 mod featured;
-mod freshness;
 mod gate;
-mod history;
 mod matrix;
 mod ranking;
 mod rows;
 mod samples;
 mod scores;
 mod sentence;
-mod splits;
 mod strengths;
 mod style;
 mod task_scores;
@@ -39,9 +36,7 @@ pub use comparison::{
 };
 pub use effort::{Effort, EffortIntervals, EffortRates, Rate};
 pub use featured::{featured, leader};
-pub use freshness::{Freshness, MonthScore, ScoreChange};
 pub use gate::{GateBound, GateDecision, GateReport, GateRules, GateRun, GateTask};
-pub use history::{HistoryChange, PastRun, RunHistory};
 pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
 pub use ranking::Ranking;
 pub(crate) use rows::positions;
@@ -49,7 +44,6 @@ pub use rows::{Intervals, Row};
 pub use samples::{Passes, PassesOf, PowerPlans, Samples};
 pub use scores::{EvolutionScore, RecoveryTime, Scores};
 pub use sentence::{in_words, probability};
-pub use splits::{SplitScore, SplitSeries};
 pub use strengths::{
     Common, FEW, Group, ModelDetail, ModelRun, Standing, Strengths, Trend, strengths,
 };

@@ -8,7 +8,7 @@ use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma, Series, mean};
 use swe_ci_core::task::TaskId;
 
-use super::{Entry, Row, RunHistory, ScoredTask, SplitSeries};
+use super::{Entry, Row, ScoredTask};
 use crate::count;
 use crate::view::RunSummary;
 
@@ -23,13 +23,6 @@ pub struct ModelDetail {
     pub runs: Vec<ModelRun>,
     /// At γ = 1, for each convention it has scores in.
     pub strengths: Vec<Strengths>,
-    /// At γ = 1, for each convention in which it has scores on several splits.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub splits: Vec<SplitSeries>,
-    /// At γ = 1, for each convention; of each board and harness with at least three
-    /// finished runs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub histories: Vec<RunHistory>,
 }
 
 /// One run of a model.

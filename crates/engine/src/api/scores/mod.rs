@@ -10,14 +10,13 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma, Verdict};
 use swe_ci_core::recovery::recoveries;
-use swe_ci_core::run::Kind;
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::IterationRow;
 use swe_ci_views::figures::{Basis, Data, Figure, MOST_RUNS, Study};
 use swe_ci_views::leaderboard::{
-    Board, Entry, Freshness, GateReport, GateRules, Incomparable, LeaderboardData, Matrix,
-    Published, Ranking, RecoveryTime, Row, Scores, TaskOrder, Unseen, Versus,
+    Board, Entry, GateReport, GateRules, Incomparable, LeaderboardData, Matrix, Published, Ranking,
+    RecoveryTime, Row, Scores, TaskOrder, Unseen, Versus,
 };
 use swe_ci_views::view::RunSummary;
 
@@ -280,42 +279,6 @@ impl Engine {
         let scores = move || entry.all_scores(gamma, convention);
         let scores = self.leaderboards.processors.compute(scores).await?;
         Ok(Scores { recovery, ..scores })
-    }
-
-    /// The scores of a run by the dates of its tasks, and their change from
-    /// another run, if requested.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] when the other run is of another mode, or starts from
-    /// other code.
-    pub async fn freshness(
-        &self,
-        run_id: &str,
-        gamma: Gamma,
-        convention: Convention,
-        against: Option<&str>,
-    ) -> Result<Freshness> {
-        let run = self.visible_run(run_id).await?.config;
-        let none = |most| move || Entry::none(most);
-        let other = match against {
-            None => None,
-            Some(id) => {
-                let other = self.visible_run(id).await?.config;
-                let own_mode = run.mode == other.mode || Kind::Human == other.kind;
-                if !own_mode || run.handover != other.handover {
-                    let why = format!(
-                        "`{run_id}` and `{id}` are of different modes, or start from different code; choose runs that are alike"
-                    );
-                    return Err(Error::Invalid(why));
-                }
-                let entry = self.entry(id).await?;
-                Some(entry.unwrap_or_else(none(other.plan.max_iterations)))
-            }
-        };
-        let entry = self.entry(run_id).await?;
-        let entry = entry.unwrap_or_else(none(run.plan.max_iterations));
-        let fresh = move || entry.freshness(gamma, convention, other.as_ref());
-        self.leaderboards.processors.compute(fresh).await
     }
 
     /// How long the regressions of a run lasted; `None` when the names of its

@@ -11,9 +11,7 @@ pub use refusal::Incomparable;
 pub(super) use refusal::MAX_RUNS;
 pub use shared_tasks::{SharedResult, SharedTask};
 
-use super::{
-    Entry, LeaderboardData, MonthScore, Row, Samples, StyleIntervals, StyleRates, UncertaintyModel,
-};
+use super::{Entry, LeaderboardData, Row, Samples, StyleIntervals, StyleRates, UncertaintyModel};
 use shared_tasks::{shared_ids, shared_tasks};
 use style::style;
 use swe_ci_core::metrics::{Convention, Gamma, Series};
@@ -49,9 +47,6 @@ pub struct Versus {
     pub style_intervals: Vec<StyleIntervals>,
     /// The samples of each run.
     pub samples: Vec<Samples>,
-    /// The scores of each run by the month of its tasks.
-    #[serde(default)]
-    pub months: Vec<Vec<MonthScore>>,
     /// Every pair of runs.
     pub pairs: Vec<Pair>,
     /// The evolutions of the requested task.
@@ -145,9 +140,6 @@ impl LeaderboardData {
         let samples = entries
             .iter()
             .filter_map(|entry| model.samples(entry, gamma, convention));
-        let months = entries
-            .iter()
-            .map(|entry| entry.freshness(gamma, convention, None).months);
         Ok(Versus {
             split: self.split.clone(),
             convention,
@@ -158,7 +150,6 @@ impl LeaderboardData {
             style,
             style_intervals,
             samples: samples.collect(),
-            months: months.collect(),
             pairs: pairs(&model, &entries, gamma, convention),
             task: courses.transpose()?,
             tasks,
