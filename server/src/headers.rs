@@ -28,7 +28,7 @@ const fn constant(name: &'static str, value: &'static str) -> (HeaderName, Heade
 const FRAMED: &str = "/embed/";
 
 /// Paths whose responses other sites may embed.
-const SHOWN: &str = "/og/";
+const SHOWN: &str = "/social/";
 
 /// Paths that contain a secret.
 const SECRET: &str = "/invitation/";

@@ -94,11 +94,11 @@ fn Preview(title: String, description: String) -> impl IntoView {
     };
     let (path, search) = (location.pathname, location.search);
     let here = move || path.with(|path| search.with(|search| canonical(path, search)));
-    let image = path.with_untracked(|path| location.query.with_untracked(|q| picture(path, q)));
+    let image = path.with_untracked(|path| picture(path));
     let mut tags = vec![
         ("og:site_name", "swe-ci".to_owned()),
         ("og:type", "website".to_owned()),
-        ("og:image", absolute(image)),
+        ("og:image", absolute(image.to_owned())),
         ("og:image:type", "image/png".to_owned()),
         ("og:image:width", "1200".to_owned()),
         ("og:image:height", "630".to_owned()),

@@ -4,7 +4,6 @@ pub(crate) mod about;
 pub(crate) mod account;
 pub(crate) mod accounts;
 pub(crate) mod audit;
-pub mod cards;
 pub(crate) mod compare;
 pub(crate) mod conversation;
 pub(crate) mod curate;

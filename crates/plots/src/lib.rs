@@ -4,7 +4,6 @@
 //! A [`Figure`] carries [`Mark`]s beside its picture: the position and label of
 //! each datum, so that a page can lay focus and hover targets over it.
 
-pub mod card;
 pub mod fixture;
 
 mod bars;

@@ -39,10 +39,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub(crate) use comparison::ComparisonParameters;
-pub(crate) use leaderboard::Ranking;
-pub(crate) use query::{Query, refuse_parameters};
-pub(crate) use runs::SampleParameter;
+use query::refuse_parameters;
 
 use crate::app::App;
 use crate::problem::{Problem, ProblemBody};

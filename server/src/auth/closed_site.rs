@@ -7,18 +7,19 @@ use super::return_path;
 use crate::problem::Problem;
 
 /// The paths visitors need to sign in, and the health checks.
-const OPEN: [&str; 7] = [
+const OPEN: [&str; 8] = [
     "/sign-in",
     "/sign-in/",
     "/invitation/",
     "/pkg/",
     "/health/",
+    "/social/",
     "/favicon.svg",
     "/robots.txt",
 ];
 
 /// Paths for programs, for which a redirect to the sign-in page is useless.
-const OF_PROGRAMS: [&str; 4] = ["/api/", "/og/", "/feed.xml", "/sitemap.xml"];
+const OF_PROGRAMS: [&str; 3] = ["/api/", "/feed.xml", "/sitemap.xml"];
 
 /// The response that refuses a visitor, unless the path is open to everybody.
 pub(super) fn refusal(uri: &Uri) -> Option<Response> {
@@ -66,6 +67,6 @@ mod tests {
         check("/sign-ins", Some((303, "/sign-in?next=%2Fsign-ins")));
         check("/api/v1/runs", Some((401, "")));
         check("/feed.xml", Some((401, "")));
-        check("/og/x.png", Some((401, "")));
+        check("/social/x.png", None);
     }
 }

@@ -1,5 +1,4 @@
-//! Pictures as PNG: the figures for download, and the preview cards of pages
-//! (Open Graph).
+//! Figures as PNG, for download.
 //!
 //! `swe_ci_plots` draws SVG; this module renders it to pixels.
 
@@ -23,7 +22,6 @@ static DRAWING: Semaphore = Semaphore::const_new(2);
 pub(crate) struct Scale(u32);
 
 impl Scale {
-    pub(crate) const ONE: Self = Self(1);
     /// For high-resolution screens.
     pub(crate) const DOUBLE: Self = Self(2);
     /// Completes "it must be …".

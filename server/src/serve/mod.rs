@@ -5,7 +5,6 @@
 //! none of them imports it.
 
 mod background;
-mod cards;
 mod connections;
 mod demo;
 mod etags;
@@ -53,8 +52,7 @@ pub fn router(mut app: App) -> Router {
     let router = Router::new()
         .merge(api::router())
         .merge(auth::routes())
-        .merge(feeds::routes())
-        .merge(cards::routes());
+        .merge(feeds::routes());
     let router = pages::routes(router)
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(file_or_not_found)

@@ -50,7 +50,6 @@ const CACHED_PATHS: &[&str] = &[
     "/api/v1/leaderboard",
     "/api/v1/plots/",
     "/api/v1/compare",
-    "/og/",
     "/api/v1/matrix",
     "/api/v1/handovers",
 ];
@@ -439,7 +438,7 @@ mod tests {
             "/tasks/a",
             "/figures",
             "/api/v1/leaderboard.csv",
-            "/og/runs/x.png",
+            "/api/v1/plots/solved.png",
         ] {
             assert!(is_cached(path), "{path}");
         }

@@ -263,6 +263,8 @@ pub fn site(folder: &Path) -> PathBuf {
         site.join("favicon.svg"),
         "<svg xmlns=\"http://www.w3.org/2000/svg\"/>",
     );
+    std::fs::create_dir_all(site.join("social")).unwrap();
+    write(site.join("social/site.png"), "PNG");
     write(pkg.join("swe-ci.js"), &"// plain\n".repeat(100));
     write(pkg.join("swe-ci.js.br"), "brotli");
     write(pkg.join("swe-ci.js.gz"), "gzip");

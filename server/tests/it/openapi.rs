@@ -84,6 +84,8 @@ fn contents(content: &Value) -> String {
     let types = types.map(|(media_type, content)| match form(&content["schema"]) {
         schema if media_type == "application/json" => format!(" {schema}"),
         schema if schema == "string" => format!(" {media_type}"),
+        // Every error is one.
+        schema if schema == "Problem" => String::new(),
         schema => format!(" {media_type}:{schema}"),
     });
     types.collect()
@@ -114,6 +116,7 @@ fn form(schema: &Value) -> String {
         kind => {
             let more = ["format", "minimum", "maximum", "pattern"].map(|key| match &schema[key] {
                 Value::Null => String::new(),
+                bound if key == "minimum" && bound == 0 => String::new(),
                 Value::String(text) => format!(" {text}"),
                 bound => format!(" {key}={bound}"),
             });

@@ -37,12 +37,10 @@ pub(super) fn routes() -> Router<App> {
 async fn robots(State(app): State<App>) -> String {
     let mut text = "\
 # Every page is in the sitemap; with parameters it is the same page, looked at
-# in another way. Programs are welcome at /api/v1, which robots need not index;
-# pictures of it are for previews.
+# in another way. Programs are welcome at /api/v1, which robots need not index.
 User-agent: *
 Disallow: /api/
 Allow: /api/v1/plots/
-Allow: /og/
 Disallow: /compare
 Disallow: /embed/
 Disallow: /health/
