@@ -2,7 +2,7 @@
 //! recording, streams the answer to the harness, counts and records it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
@@ -15,7 +15,7 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use super::protocol::{AgentRequest, Problem};
-use super::provider_request::{Failure, Judged};
+use super::provider_request::{Failure, Judged, Next};
 use super::recording::{Exchange, MAX_ANSWER};
 use super::reply::{Reply, content_type, reply};
 use super::session_state::SessionState;
@@ -77,6 +77,7 @@ impl SessionState {
     fn number_request(&self, body: &[u8]) -> (u32, u32) {
         let mut totals = self.totals();
         totals.arrived += 1;
+        totals.last_arrived = Some(Instant::now());
         let digest = <[u8; 32]>::from(Sha256::digest(body));
         if totals.last_body != Some(digest) {
             totals.distinct += 1;
@@ -188,6 +189,9 @@ impl ActiveExchange {
                 Ok(trouble) => return trouble,
                 Err(failure) => failure,
             };
+            if self.asks_whole(&failure) {
+                continue;
+            }
             match self.judge(&failure).await {
                 Judged::Again => {}
                 Judged::Request => {
@@ -197,6 +201,18 @@ impl ActiveExchange {
                 Judged::Provider(why) => return Some(self.give_up(why).await),
             }
         }
+    }
+
+    /// Whether the request is worth another try that asks for a whole answer: some
+    /// providers never stream.
+    fn asks_whole(&mut self, failure: &Failure) -> bool {
+        let is_refused = failure.next == Next::Probe
+            && failure
+                .status()
+                .is_some_and(|status| status.is_client_error());
+        let asks = is_refused && self.request.in_process && self.request.streamed;
+        self.request.streamed &= !asks;
+        asks
     }
 
     /// Waits for something. Once a try has failed, the harness gets keep-alive bytes

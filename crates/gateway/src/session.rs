@@ -69,7 +69,7 @@ pub enum StopReason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     pub waited: Duration,
-    /// The last failure; empty if a request waits for a permit of the limiter.
+    /// The last failure; empty if a request waits for its first answer.
     pub why: String,
     /// When the provider is asked again, in unix milliseconds.
     pub next_try: Option<i64>,
@@ -228,6 +228,25 @@ impl GatewaySession {
             reached = config.ledger.spent() => StopReason::Budget(reached),
             reached = own => StopReason::EvolutionBudget(reached),
         }
+    }
+
+    /// For how long the last request has been unanswered at the end of the agent's
+    /// time, if one is.
+    ///
+    /// # Errors
+    /// Why the provider is to blame: it leaves the platform's own request unanswered too.
+    pub async fn unanswered(&self) -> Result<Option<Duration>, String> {
+        if self.state.exchanges.is_empty() {
+            return Ok(None);
+        }
+        let since = self.state.totals().last_arrived.map(|at| at.elapsed());
+        let unable = |unable| {
+            format!(
+                "the agent's time ended while a request was unanswered; a request of the platform's own: {unable}"
+            )
+        };
+        self.state.probe().await.map_err(unable)?;
+        Ok(since)
     }
 
     /// Cancels active exchanges, for a step that is aborted.

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use secrecy::ExposeSecret;
 use swe_ci_base::clock::ExcludedTime;
@@ -50,6 +51,7 @@ pub(super) struct ExchangeTotals {
     /// of them.
     pub distinct: u32,
     pub last_body: Option<[u8; 32]>,
+    pub last_arrived: Option<Instant>,
     pub usage: Usage,
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last finished exchange failed.

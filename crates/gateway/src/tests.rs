@@ -369,6 +369,42 @@ async fn suffer(
 }
 
 #[tokio::test]
+async fn callers_in_this_process_stream_where_the_provider_can() {
+    let fixture = Fixture::new().await;
+    let late = Fault::Slow(Duration::from_millis(200));
+    for (refusal, asked) in [
+        (late, vec![json!(true)]),
+        (Fault::status(400), vec![json!(true), json!(false)]),
+    ] {
+        let fixture = fixture.beside().await;
+        let streams = |seen: &Seen| seen.body["stream"] == true;
+        fixture
+            .llm
+            .fault_when(move |seen| streams(seen).then_some(refusal));
+        let session = fixture.session(Protocol::Chat);
+        let (_, body) = first_request(Protocol::Chat, false);
+        let answer = session.chat(&body).await.unwrap().unwrap();
+        let call = &answer.message.unwrap()["tool_calls"][0]["function"];
+        assert_eq!(call["name"], "bash");
+        let account = session.close().await;
+        let seen = fixture.llm.seen();
+        let seen: Vec<Value> = seen
+            .iter()
+            .map(|seen| seen.body["stream"].clone())
+            .collect();
+        assert_eq!(seen, asked);
+        assert_eq!(account.usage.input_tokens, 1_000);
+        assert_eq!((account.traffic.requests, account.traffic.probes), (1, 0));
+        let waited = account.traffic.waiting_ms >= 150;
+        assert_eq!(
+            waited,
+            refusal == late,
+            "the clock stands until the first byte"
+        );
+    }
+}
+
+#[tokio::test]
 async fn some_failures_need_no_probe() {
     let fixture = Fixture::new().await;
     // A provider need not support counting tokens in advance.

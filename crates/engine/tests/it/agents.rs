@@ -267,11 +267,12 @@ async fn an_evolution_whose_own_budget_is_spent_is_scored_with_what_it_reached()
     assert_eq!(leaderboard.entries.len(), 1, "and it takes a rank");
 }
 
-/// The model's answer does not come; the agent is bound all the same.
+/// Half of the model's answer comes; the agent is bound all the same, unless the
+/// provider answers nothing at all.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_builtin_agent_is_bound_by_its_time() {
     let fixture = ready().await;
-    let llm = llm(Script::with(|_| Turn::Fault(Fault::Stall))).await;
+    let llm = llm(Script::with(|_| Turn::Fault(Fault::Hang))).await;
     let mut config = builtin(&llm);
     config.limits.agent_seconds = 2;
     config.plan.max_attempts = 1;

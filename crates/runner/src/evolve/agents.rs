@@ -253,7 +253,7 @@ impl<'a> Agents<'a> {
             }
         };
         // A stopped session ends the attempt at once.
-        tokio::select! {
+        let worked = tokio::select! {
             biased;
             reason = session.stopped() => Err(match reason {
                 StopReason::Budget(why) => Failure::Ended(StepOutcome::BudgetSpent, why),
@@ -264,7 +264,19 @@ impl<'a> Agents<'a> {
             }),
             result = working => result,
             never = this.waits.watch(session) => match never {},
-        }
+        };
+        let Err(Failure::Ended(timed_out @ StepOutcome::AgentTimedOut, why)) = worked else {
+            return worked;
+        };
+        Err(match session.unanswered().await {
+            Ok(None) => Failure::Ended(timed_out, why),
+            Ok(Some(since)) => {
+                let seconds = since.as_secs();
+                let why = format!("{why}; its last request was unanswered for {seconds} s");
+                Failure::Ended(timed_out, why)
+            }
+            Err(unable) => Failure::Ended(StepOutcome::ProviderFailed, unable),
+        })
     }
 
     async fn open(&self, work: &Work<'_>) -> Result<GatewaySession, Failure> {
