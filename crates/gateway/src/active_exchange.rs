@@ -19,6 +19,7 @@ use super::provider_request::{Failure, Judged, Next};
 use super::recording::{Exchange, MAX_ANSWER};
 use super::reply::{Reply, content_type, reply};
 use super::session_state::SessionState;
+use super::trajectory;
 
 /// Starts an exchange and returns its response as soon as the head is known.
 pub(super) async fn respond(
@@ -103,7 +104,7 @@ pub(super) struct ActiveExchange {
     /// The bytes of the present answer that the harness has not got.
     pub(super) held: Vec<u8>,
     /// The bytes sent to the harness, up to a limit.
-    recorded: Vec<u8>,
+    pub(super) recorded: Vec<u8>,
     /// Held until the exchange ends.
     _memory: OwnedSemaphorePermit,
 }
@@ -140,7 +141,6 @@ impl ActiveExchange {
     async fn run(mut self, headers: HeaderMap) {
         let closed = self.session.closed.clone();
         let waited = self.session.excluded.total();
-        let mut unfinished = false;
         let trouble = match &self.session.config.recording {
             Some(_) => self.replay().await,
             None => {
@@ -151,7 +151,7 @@ impl ActiveExchange {
                     self.exchange.error = Some("the step ended before the answer did".into());
                     let held = std::mem::take(&mut self.held);
                     self.record_bytes(&held);
-                    unfinished = true;
+                    self.count_unknown(&self.recorded);
                     None
                 })
             }
@@ -291,6 +291,17 @@ impl ActiveExchange {
                 Some(self.give_up(why).await)
             }
         }
+    }
+
+    /// Counts an answer, or a part of one, whose tokens nobody tells.
+    pub(super) fn count_unknown(&self, answer: &[u8]) {
+        let tokens = trajectory::estimated_tokens(&Exchange {
+            response: String::from_utf8_lossy(answer).into_owned(),
+            ..self.exchange.head()
+        });
+        let traffic = &mut self.session.totals().traffic;
+        traffic.unfinished += 1;
+        traffic.streamed_tokens += tokens;
     }
 
     fn record_bytes(&mut self, bytes: &[u8]) {

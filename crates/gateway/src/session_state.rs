@@ -14,8 +14,7 @@ use tokio_util::task::TaskTracker;
 use tracing::Span;
 
 use super::recording::{Exchange, Recorder};
-use super::trajectory;
-use super::{Gateway, SessionConfig};
+use super::{Gateway, SessionConfig, trajectory};
 use crate::concurrency::ConcurrencyLimiter;
 
 /// Names of refused tools that are counted one by one.
@@ -81,10 +80,6 @@ impl SessionState {
         totals.usage += usage;
         totals.traffic.requests += 1;
         totals.traffic.retries += exchange.retries.len() as u64;
-        if unfinished {
-            totals.traffic.unfinished += 1;
-            totals.traffic.streamed_tokens += trajectory::estimated_tokens(exchange);
-        }
         if let Some((sum, cost)) = totals.traffic.micro_usd.as_mut().zip(cost) {
             *sum = sum.saturating_add(cost);
         }

@@ -405,6 +405,28 @@ async fn callers_in_this_process_stream_where_the_provider_can() {
 }
 
 #[tokio::test]
+async fn answers_without_counts_are_told_of() {
+    let fixture = Fixture::new().await;
+    let text = r#"{"choices": [{"index": 0, "message": {"content": "Done, done."}, "finish_reason": "stop"}]}"#;
+    for (streamed, fault, unknown) in [
+        (true, Fault::Slow(Duration::ZERO), 0),
+        (true, Fault::Cut, 1),
+        (true, Fault::Truncated, 1),
+        (false, Fault::Truncated, 1),
+        (false, Fault::Malformed, 1),
+        (false, Fault::Body("application/json", text), 1),
+        (false, Fault::Body("application/json", "{}"), 0),
+    ] {
+        fixture.llm.fault_first(1, fault);
+        let session = fixture.session(Protocol::Chat);
+        ask(&session, Protocol::Chat, streamed).await;
+        let traffic = session.close().await.traffic;
+        assert_eq!(traffic.unfinished, unknown, "{fault:?}");
+        assert_eq!(traffic.streamed_tokens > 0, unknown > 0, "{fault:?}");
+    }
+}
+
+#[tokio::test]
 async fn some_failures_need_no_probe() {
     let fixture = Fixture::new().await;
     // A provider need not support counting tokens in advance.

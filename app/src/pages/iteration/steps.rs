@@ -139,7 +139,7 @@ fn figure(shown: bool, label: &'static str, figure: Option<Figure>) -> Option<im
     })
 }
 
-/// "2 retries, 1 probe, 1 unfinished: about 120 tokens, not counted".
+/// "2 retries, 1 probe, 1 of unknown tokens: about 120, not counted".
 fn about_requests(traffic: Traffic) -> Option<String> {
     let probes = (traffic.probes > 0).then(|| {
         let cost = Some(traffic.probe_micro_usd).filter(|cost| *cost > 0);
@@ -149,11 +149,11 @@ fn about_requests(traffic: Traffic) -> Option<String> {
         format!("{}{cost}", format::count(traffic.probes, "probe"))
     });
     let unfinished = (traffic.unfinished > 0).then(|| {
-        let tokens = match traffic.streamed_tokens {
-            0 => "tokens unknown".to_owned(),
-            about => format!("about {} tokens, not counted", format::thousands(about)),
+        let about = match traffic.streamed_tokens {
+            0 => String::new(),
+            about => format!(": about {}, not counted", format::thousands(about)),
         };
-        format!("{} unfinished: {tokens}", traffic.unfinished)
+        format!("{} of unknown tokens{about}", traffic.unfinished)
     });
     let parts: Vec<String> = [format::retries(traffic.retries), probes, unfinished]
         .into_iter()
