@@ -10,6 +10,7 @@ use axum::response::Response;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use swe_ci_base::clock::now_ms;
+use swe_ci_core::step::Truncation;
 use tokio::sync::OwnedSemaphorePermit;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
@@ -253,6 +254,10 @@ impl ActiveExchange {
             return;
         };
         self.exchange.status = stood.status.as_u16();
+        let said = String::from_utf8_lossy(&stood.body);
+        if trajectory::is_too_long(&self.exchange, &said) {
+            self.session.totals().truncation = Some(Truncation::ContextFull);
+        }
         if self.reply.has_begun() && !stood.status.is_success() {
             let (_, body) = self.reply.fail(Problem::BadRequest, &failure.why).await;
             self.record_bytes(&body);

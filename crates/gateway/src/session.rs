@@ -16,6 +16,7 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_core::agent::Endpoint;
 use swe_ci_core::permissions::RunPermissions;
+use swe_ci_core::step::Truncation;
 use swe_ci_core::usage::{Traffic, Usage};
 use tokio::net::UnixListener;
 use tokio::sync::Semaphore;
@@ -84,9 +85,8 @@ pub struct Account {
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last exchange failed.
     pub trouble: Option<String>,
-    /// A remark about the last answer, for readers of the step, such as that it
-    /// was cut off.
-    pub note: Option<String>,
+    /// Of the last answer.
+    pub truncation: Option<Truncation>,
     /// The refused requests by the names of the tools they asked the provider
     /// to execute.
     pub refused_tools: BTreeMap<String, u32>,
@@ -279,7 +279,7 @@ impl GatewaySession {
             usage: totals.usage,
             traffic: totals.traffic,
             trouble: totals.trouble.take(),
-            note: totals.note.take(),
+            truncation: totals.truncation,
             refused_tools: std::mem::take(&mut totals.refused_tools),
             recording,
         }

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use secrecy::ExposeSecret;
 use swe_ci_base::clock::ExcludedTime;
+use swe_ci_core::step::Truncation;
 use swe_ci_core::usage::{Traffic, Usage};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;

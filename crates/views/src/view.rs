@@ -11,7 +11,7 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::requirement::Requirement;
 use swe_ci_core::run::{Kind, Progress, RunConfig};
-use swe_ci_core::step::{Ending, Role, StepOutcome};
+use swe_ci_core::step::{Ending, Role, StepOutcome, Truncation};
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_core::usage::{Traffic, Usage};
 
@@ -446,6 +446,9 @@ pub struct StepView {
     pub usage: Option<Usage>,
     /// The gateway's measurements; absent without a gateway.
     pub traffic: Option<Traffic>,
+    /// How the model's last answer was cut short, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncation: Option<Truncation>,
     /// How its conversation was recorded; absent for one that called no model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recording: Option<RecordingFormat>,
@@ -476,6 +479,7 @@ mod tests {
                 micro_usd,
                 ..Traffic::default()
             }),
+            truncation: None,
             recording: None,
             container: None,
         };

@@ -358,6 +358,7 @@ mod tests {
                 seconds: 1.25,
                 usage,
                 traffic,
+                truncation: None,
                 recording: None,
                 container: None,
             };

@@ -106,6 +106,10 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
         let facts = facts.map(|container| view! { <ContainerFacts container/> });
         view! { <td role="cell" class="step-container" data-label="Container">{facts}</td> }
     });
+    let truncation = step.truncation.map(|truncation| {
+        let name = truncation.name().replace('_', " ");
+        view! { <small>{name}</small> }
+    });
     let detail = Some(step.detail.clone()).filter(|detail| !detail.is_empty());
     let detail = known
         .detail
@@ -116,7 +120,7 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
                 {step.role.name()}
                 <small>{format!("attempt {}", step.attempt)}</small>
             </th>
-            <td role="cell"><Tag text=word.to_owned() tone/></td>
+            <td role="cell"><Tag text=word.to_owned() tone/>{truncation}</td>
             {figure(known.time, "Time", time)}
             {figure(known.tokens, "Tokens", tokens)}
             {figure(known.requests, "Requests", requests)}

@@ -206,6 +206,7 @@ mod tests {
                 seconds: 1.0,
                 usage: None,
                 traffic: Some(traffic),
+                truncation: None,
                 recording: None,
                 container: None,
             },

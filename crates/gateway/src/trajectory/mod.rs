@@ -18,10 +18,14 @@ mod parsers;
 mod tests;
 mod transcript;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use swe_ci_views::conversation::{Messages, RecordingFormat};
 use swe_ci_views::trajectories::StepDigest;
 
 pub use atif::About;
+pub(crate) use digest::{is_too_long, truncation};
+
 use conversations::{Conversation, conversations};
 
 use crate::{Exchange, Lines};

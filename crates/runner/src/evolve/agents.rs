@@ -11,7 +11,7 @@ use swe_ci_core::agent::{AgentConfig, Budget};
 use swe_ci_core::finding::{Finding, FindingKind};
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::requirement::Mode;
-use swe_ci_core::step::{Role, StepOutcome};
+use swe_ci_core::step::{Role, StepOutcome, Truncation};
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_gateway::{self, GatewaySession, Ledger, Recording, SessionConfig, StopReason};
 use swe_ci_sandbox::{Exec, Exit, WantedFiles};
@@ -80,8 +80,8 @@ pub(super) struct ModelUsage {
     pub layer: Option<String>,
     /// Why the provider is at fault, if it is.
     pub trouble: Option<String>,
-    /// What a reader should know of the last answer.
-    pub note: Option<String>,
+    /// Of the model's last answer.
+    pub truncation: Option<Truncation>,
     /// Requests the gateway refused, by the tools they asked the provider to
     /// execute.
     pub refused_tools: BTreeMap<String, u32>,
@@ -390,7 +390,7 @@ impl<'a> Agents<'a> {
         self.model_usage.usage = Some(account.usage);
         self.model_usage.traffic = Some(account.traffic);
         self.model_usage.trouble = account.trouble;
-        self.model_usage.note = account.note;
+        self.model_usage.truncation = account.truncation;
         self.model_usage.refused_tools = account.refused_tools;
         if let Some(lines) = account.recording {
             let stored = self.evolver.artifacts.put(key, lines).await;
