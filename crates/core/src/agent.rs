@@ -3,6 +3,7 @@
 
 use core::net::Ipv6Addr;
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -309,6 +310,32 @@ impl Budget {
     }
 }
 
+impl FromStr for Budget {
+    type Err = String;
+
+    /// Reads `usd=100,tokens=1000000`; there is no other limit.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut budget = Self::default();
+        let parts = text.split(',').map(str::trim);
+        for part in parts.filter(|part| !part.is_empty()) {
+            let (name, value) = part
+                .split_once('=')
+                .ok_or_else(|| format!("`{part}` is not NAME=NUMBER"))?;
+            let wrong = || format!("`{value}` is not a valid number");
+            let whole = || value.parse().map(Some).map_err(|_| wrong());
+            match name {
+                "tokens" => budget.tokens = whole()?,
+                "requests" => budget.requests = whole()?,
+                "seconds" => budget.seconds = whole()?,
+                "usd" => budget.usd = Some(value.parse().map_err(|_| wrong())?),
+                _ => return Err(format!("there is no limit `{name}`")),
+            }
+        }
+        budget.check().map_err(|bad| bad.to_string())?;
+        Ok(budget)
+    }
+}
+
 /// A line of the price table: the prices of a model from a day on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct PriceLine {
@@ -335,6 +362,16 @@ impl PriceLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn budgets_in_one_line() {
+        let budget: Budget = "usd=2.5, tokens=1000,".parse().unwrap();
+        assert_eq!((budget.usd, budget.tokens), (Some(2.5), Some(1_000)));
+        assert!("".parse::<Budget>().unwrap().is_unlimited());
+        for wrong in ["usd", "euro=1", "tokens=many", "tokens=0", "usd=-1"] {
+            assert!(wrong.parse::<Budget>().is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn addresses_of_providers() {

@@ -30,8 +30,8 @@ pub(super) async fn respond(
     body: &[u8],
     memory: OwnedSemaphorePermit,
 ) -> Response {
-    let (reply, response) = reply(request.protocol, request.streamed && !request.in_process);
-    let (ordinal, distinct) = session.number_request(body);
+    let (reply, response) = reply(request.protocol, request.streamed);
+    let (ordinal, distinct, is_repeated) = session.number_request(body);
     let active = ActiveExchange {
         exchange: Exchange {
             ordinal,
@@ -55,6 +55,7 @@ pub(super) async fn respond(
         },
         request,
         distinct,
+        is_repeated,
         own_pause: session.gateway.inner.retry_policy.first_pause,
         tries: 0,
         refused: None,
@@ -75,17 +76,16 @@ pub(super) async fn respond(
 }
 
 impl SessionState {
-    /// The ordinal of a request, and its ordinal without immediate repetitions.
-    fn number_request(&self, body: &[u8]) -> (u32, u32) {
+    /// The ordinal of a request, its ordinal without immediate repetitions, and whether
+    /// it is one.
+    fn number_request(&self, body: &[u8]) -> (u32, u32, bool) {
         let mut totals = self.totals();
         totals.arrived += 1;
         totals.last_arrived = Some(Instant::now());
         let digest = <[u8; 32]>::from(Sha256::digest(body));
-        if totals.last_body != Some(digest) {
-            totals.distinct += 1;
-            totals.last_body = Some(digest);
-        }
-        (totals.arrived, totals.distinct)
+        let is_repeated = totals.last_body.replace(digest) == Some(digest);
+        totals.distinct += u32::from(!is_repeated);
+        (totals.arrived, totals.distinct, is_repeated)
     }
 }
 
@@ -93,6 +93,7 @@ pub(super) struct ActiveExchange {
     pub(super) session: Arc<SessionState>,
     pub(super) request: AgentRequest,
     distinct: u32,
+    is_repeated: bool,
     pub(super) exchange: Exchange,
     pub(super) reply: Reply,
     /// The provider has begun to answer.
@@ -163,13 +164,14 @@ impl ActiveExchange {
         self.exchange.finished_at = now_ms();
         self.note_in_span();
         let (session, request, mut exchange) = (self.session.clone(), self.request, self.exchange);
+        let is_repeated = self.is_repeated;
         let write = move || {
             exchange.request = request.body();
             // A provider need not support counting tokens in advance.
             if !request.counting {
                 session.totals().trouble = trouble;
             }
-            session.count_exchange(&exchange, unfinished);
+            session.count_exchange(&exchange, is_repeated);
         };
         if let Err(error) = tokio::task::spawn_blocking(write).await {
             tracing::warn!("an exchange was not counted: {error:#}");

@@ -177,9 +177,15 @@ impl GatewaySession {
         })
     }
 
-    /// Says what a reader of the step should know of the last answer.
-    pub fn note(&self, note: &str) {
-        self.state.totals().note = Some(note.to_owned());
+    /// How often in a row the same request was sent, or the same call made, beyond the
+    /// first.
+    pub fn repeats(&self) -> u32 {
+        self.state.totals().repeats
+    }
+
+    /// Notes what only the harness sees in the last answer.
+    pub fn note(&self, truncation: Truncation) {
+        self.state.totals().truncation = Some(truncation);
     }
 
     /// The session's server for callers in this process.

@@ -62,8 +62,13 @@ pub(super) struct ExchangeTotals {
     pub last_failure: Option<String>,
     /// When it asks the provider next, in unix milliseconds.
     pub next_try: Option<i64>,
-    /// A remark about the last answer, for readers of the step.
-    pub note: Option<String>,
+    /// Of the last answer.
+    pub truncation: Option<Truncation>,
+    /// How often in a row the harness has sent the same request, or the model has made
+    /// the same call; the first does not count.
+    pub repeats: u32,
+    /// Stands for the last answer.
+    pub last_said: Option<u64>,
     pub recorder: Recorder,
 }
 
@@ -72,14 +77,16 @@ impl SessionState {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `unfinished`: the step ended before the answer did.
-    pub fn count_exchange(&self, exchange: &Exchange, unfinished: bool) {
+    pub fn count_exchange(&self, exchange: &Exchange, is_repeated: bool) {
+        let said = trajectory::said(exchange);
         let usage = exchange.usage.unwrap_or_default();
         let prices = self.config.endpoint.prices;
         let cost = prices.map(|prices| prices.micro_usd(usage));
         let mut totals = self.totals();
         totals.usage += usage;
         totals.traffic.requests += 1;
+        let same = totals.last_said.replace(said) == Some(said) || is_repeated;
+        totals.repeats = if same { totals.repeats + 1 } else { 0 };
         totals.traffic.retries += exchange.retries.len() as u64;
         if let Some((sum, cost)) = totals.traffic.micro_usd.as_mut().zip(cost) {
             *sum = sum.saturating_add(cost);

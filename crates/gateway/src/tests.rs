@@ -404,6 +404,25 @@ async fn callers_in_this_process_stream_where_the_provider_can() {
     }
 }
 
+/// The conversation may grow meanwhile.
+#[tokio::test]
+async fn repeated_calls_are_counted_in_a_row() {
+    let fixture = Fixture::new().await;
+    let session = fixture.session(Protocol::Chat);
+    let (path, mut body) = first_request(Protocol::Chat, true);
+    for expect in 0..3 {
+        text(send(&session, &path, session.token(), &body).await).await;
+        assert_eq!(session.repeats(), expect);
+        let hint = json!({"role": "user", "content": format!("hint {expect}")});
+        body["messages"].as_array_mut().unwrap().push(hint);
+    }
+    // The script says something else now.
+    let answer = json!({"role": "assistant", "content": "I call."});
+    body["messages"].as_array_mut().unwrap().push(answer);
+    text(send(&session, &path, session.token(), &body).await).await;
+    assert_eq!(session.repeats(), 0);
+}
+
 #[tokio::test]
 async fn answers_without_counts_are_told_of() {
     let fixture = Fixture::new().await;

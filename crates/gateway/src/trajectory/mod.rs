@@ -63,6 +63,19 @@ impl Conversations {
     }
 }
 
+/// Stands for what the model says in an answer: its calls, or its text without any.
+pub(crate) fn said(exchange: &Exchange) -> u64 {
+    let message = parsers::answer(exchange).message;
+    let mut hasher = DefaultHasher::new();
+    for call in &message.calls {
+        (&call.name, call.arguments.to_string()).hash(&mut hasher);
+    }
+    if message.calls.is_empty() {
+        message.text.hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
 /// A guess at the tokens of an answer, by the usual four characters each.
 pub(crate) fn estimated_tokens(exchange: &Exchange) -> u64 {
     let message = parsers::answer(exchange).message;

@@ -35,7 +35,7 @@ impl FromIterator<(String, String)> for RunForm {
 }
 
 impl RunForm {
-    pub fn fresh(split: &str) -> Self {
+    pub fn fresh(split: &str, budget: &Budget) -> Self {
         let mut form = Self::default();
         let initial = json!({
             "harness": {"name": "builtin"},
@@ -45,6 +45,7 @@ impl RunForm {
             "samples": 1,
             "plan": Plan::default(),
             "limits": Limits::default(),
+            "budget": budget,
         });
         form.set_all("", &initial);
         form
@@ -164,16 +165,20 @@ impl Parser<'_> {
                 max_attempts: self.number("plan.max_attempts", plan.max_attempts),
             },
             limits: self.limits(),
-            budget: Budget {
-                tokens: self.some("budget.tokens"),
-                usd: self.some("budget.usd"),
-                requests: self.some("budget.requests"),
-                seconds: self.some("budget.seconds"),
-            },
-            evolution_budget: Budget::default(),
+            budget: self.budget("budget"),
+            evolution_budget: self.budget("evolution_budget"),
             allow_hosted_tools: self.some_text("allow_hosted_tools").is_some(),
             handover: self.handover(),
             needs: self.needs(),
+        }
+    }
+
+    fn budget(&mut self, name: &str) -> Budget {
+        Budget {
+            tokens: self.some(&format!("{name}.tokens")),
+            usd: self.some(&format!("{name}.usd")),
+            requests: self.some(&format!("{name}.requests")),
+            seconds: self.some(&format!("{name}.seconds")),
         }
     }
 
@@ -345,7 +350,7 @@ mod tests {
     use super::*;
 
     fn filled() -> RunForm {
-        let mut form = RunForm::fresh("demo");
+        let mut form = RunForm::fresh("demo", &Budget::default());
         form.set("model", "Juniper");
         form.set("endpoint.url", "https://api.example.org/v1");
         form.set("endpoint.model", "juniper-1");
@@ -366,6 +371,7 @@ mod tests {
         });
         full.tasks = ["a-1", "b-2"].map(|id| TaskId::new(id).unwrap()).into();
         full.budget.usd = Some(2.5);
+        full.evolution_budget.tokens = Some(1_000);
         full.allow_hosted_tools = true;
         full.needs = "arch=amd64, gpu=yes".parse().unwrap();
         full.mode = Mode::Rdd;

@@ -7,7 +7,7 @@ mod validation_errors;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::agent::{AgentConfig, Endpoint};
+use swe_ci_core::agent::{AgentConfig, Budget, Endpoint};
 use swe_ci_core::permissions::{Keyring, Reach, RunPermissions};
 use swe_ci_core::run::{BadConfig, Kind, Progress, RunConfig};
 use swe_ci_core::step::Role;
@@ -259,6 +259,7 @@ impl Engine {
         }
         let keyring = self.keyring_for(config, errors).await?;
         self.add_prices(config, errors).await?;
+        self.add_budget(config);
         Ok(RunPermissions { keyring, reach })
     }
 
@@ -352,6 +353,27 @@ impl Engine {
             errors.add("split", problem);
         }
         Ok(ready)
+    }
+
+    /// The budget of runs that ask a model and name none.
+    pub fn default_budget(&self) -> &Budget {
+        &self.config.default_budget
+    }
+
+    /// Adds the default budget. Its limit in money holds where all prices are known.
+    fn add_budget(&self, config: &mut RunConfig) {
+        if !config.budget.is_unlimited() || !config.harness.asks_a_model() {
+            return;
+        }
+        let are_priced = config
+            .own_agents()
+            .filter_map(|(_, agent)| agent.endpoint)
+            .all(|endpoint| endpoint.prices.is_some());
+        let default = *self.default_budget();
+        config.budget = Budget {
+            usd: default.usd.filter(|_| are_priced),
+            ..default
+        };
     }
 
     /// Adds today's prices from the table, unless the configuration has its
