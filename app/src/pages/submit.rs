@@ -243,9 +243,10 @@ fn EndpointFields(form: Form, names: EndpointNames) -> impl IntoView {
 /// be corrected.
 #[component]
 fn Advanced(form: Form, harnesses: Vec<(String, String)>, forgets: bool) -> impl IntoView {
-    const PARTS: [&str; 8] = [
+    const PARTS: [&str; 9] = [
         "harness.version",
         "endpoint.parameters",
+        "endpoint.headers",
         "endpoint.prices",
         "endpoint.recording",
         "plan.max_attempts",
@@ -267,6 +268,9 @@ fn Advanced(form: Form, harnesses: Vec<(String, String)>, forgets: bool) -> impl
                 <legend>"Requests"</legend>
                 <div class="whole-row">
                     <LongText form name="endpoint.parameters" label="Parameters of every request" rows=1 hint="JSON, such as {\"temperature\": 0}."/>
+                </div>
+                <div class="whole-row">
+                    <LongText form name="endpoint.headers" label="Further headers of every request" rows=1 hint="JSON, such as {\"x-team\": \"a\", \"x-proxy-token\": {\"key\": \"proxy\"}}; the second is the text of a stored key."/>
                 </div>
                 <div class="only-programs">
                     <Field form name="harness.version" label="Version of the agents" hint="The pinned one when empty."/>

@@ -43,7 +43,8 @@ pub(super) const MAX_ANSWER: usize = 32 << 20;
 pub struct SessionConfig {
     pub endpoint: Endpoint,
     pub grant: RunPermissions,
-    pub key: Option<SecretString>,
+    /// The keys that the endpoint names.
+    pub keys: BTreeMap<String, SecretString>,
     /// If present, answers come from this recording.
     pub recording: Option<Arc<Recording>>,
     pub ledger: Arc<Ledger>,

@@ -130,11 +130,11 @@ impl SessionState {
         self.stopped.cancel();
     }
 
-    /// Removes the key from a text of the provider, in case it repeats it.
+    /// Removes the keys from a text of the provider, in case it repeats them.
     pub fn without_key(&self, text: &str) -> String {
-        match &self.config.key {
-            Some(key) => text.replace(key.expose_secret(), "[key]"),
-            None => text.to_owned(),
-        }
+        let keys = self.config.keys.values();
+        keys.fold(text.to_owned(), |text, key| {
+            text.replace(key.expose_secret(), "[key]")
+        })
     }
 }

@@ -69,12 +69,10 @@ impl Fixture {
                 url: self.llm.url(protocol),
                 model: MODEL.into(),
                 key: Some("k".into()),
-                parameters: serde_json::Map::default(),
-                prices: None,
-                recording: None,
+                ..Endpoint::default()
             },
             grant: RunPermissions::default(),
-            key: Some(KEY.to_owned().into()),
+            keys: [("k".to_owned(), KEY.to_owned().into())].into(),
             recording: None,
             ledger: Arc::new(ledger),
             evolution_ledger: None,
@@ -445,6 +443,34 @@ async fn answers_without_counts_are_told_of() {
     }
 }
 
+/// A proxy of the user's tells steps apart, and has a key of its own.
+#[tokio::test]
+async fn requests_and_probes_have_the_configured_headers() {
+    let fixture = Fixture::new().await;
+    fixture.llm.fault_first(1, Fault::status(400));
+    let mut config = fixture.config(Protocol::Chat);
+    let headers = json!({"x-team": "a b", "user-agent": "mine", "x-proxy": {"key": "proxy"}});
+    config.endpoint.headers = serde_json::from_value(headers).unwrap();
+    config
+        .keys
+        .insert("proxy".into(), "sk-proxy".to_owned().into());
+    let session = fixture.gateway.open(None, config).unwrap();
+    ask(&session, Protocol::Chat, true).await;
+    let account = session.close().await;
+    assert!(account.traffic.probes > 0);
+    let seen = fixture.llm.seen();
+    assert_eq!(seen.len(), 3);
+    for seen in seen {
+        let sent = |name: &str| seen.headers.get_all(name).iter().collect::<Vec<_>>();
+        assert_eq!(sent("x-team"), ["a b"]);
+        assert_eq!(sent("user-agent"), ["mine"]);
+        assert_eq!(sent("x-proxy"), ["sk-proxy"]);
+        assert_eq!(sent("x-swe-ci-step"), ["run/evolution/1/programmer"]);
+    }
+    let recording = String::from_utf8(account.recording.unwrap()).unwrap();
+    assert!(!recording.contains("sk-proxy"), "{recording}");
+}
+
 #[tokio::test]
 async fn some_failures_need_no_probe() {
     let fixture = Fixture::new().await;
@@ -491,7 +517,7 @@ async fn accounts_reach_the_open_internet_alone() {
 async fn failures_that_waiting_does_not_cure_are_not_retried() {
     let fixture = Fixture::new().await;
     let mut config = fixture.config(Protocol::Chat);
-    config.key = Some("sk-real\nkey".to_owned().into());
+    config.keys = [("k".to_owned(), "sk-real\nkey".to_owned().into())].into();
     let session = fixture.gateway.open(None, config).unwrap();
     let (_, answer) = ask(&session, Protocol::Chat, false).await;
     assert!(answer.contains("no header can hold"), "{answer}");
@@ -655,7 +681,7 @@ async fn a_recording_replaces_the_provider() {
 
     let mut config = fixture.config(Protocol::Chat);
     config.recording = Some(Arc::new(recording));
-    config.key = None;
+    config.keys.clear();
     let session = fixture.gateway.open(None, config).unwrap();
     assert_eq!(
         ask(&session, Protocol::Chat, true).await,

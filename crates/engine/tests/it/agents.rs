@@ -78,13 +78,12 @@ pub fn config(llm: &ScriptedLlm, harness: HarnessConfig, protocol: Protocol) -> 
         url: llm.url(protocol),
         model: MODEL.into(),
         key: Some(KEY_NAME.into()),
-        parameters: serde_json::Map::default(),
         prices: Some(Prices {
             input: 1.0,
             cached: Some(0.1),
             output: 10.0,
         }),
-        recording: None,
+        ..Endpoint::default()
     });
     config
 }

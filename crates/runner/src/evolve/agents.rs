@@ -283,18 +283,18 @@ impl<'a> Agents<'a> {
         let player = self.player(work.role);
         let endpoint = player.and_then(|player| player.config.endpoint.clone());
         let endpoint = endpoint.ok_or_else(|| anyhow::anyhow!("the agent has no endpoint"))?;
-        let key = match (&endpoint.key, &work.recording) {
-            (Some(name), None) => {
-                let (keys, ring) = (&self.evolver.keys, &self.permissions.keyring);
-                let key = keys.open(ring, name).await;
-                Some(key.map_err(anyhow::Error::new)?)
+        let keys = match &work.recording {
+            None => {
+                let ring = &self.permissions.keyring;
+                let keys = self.evolver.keys.of_endpoint(ring, &endpoint).await;
+                keys.map_err(anyhow::Error::new)?
             }
-            _ => None,
+            Some(_) => BTreeMap::new(),
         };
         let config = SessionConfig {
             endpoint,
             grant: self.permissions.clone(),
-            key,
+            keys,
             recording: work.recording.clone(),
             ledger: self.ledger.clone(),
             evolution_ledger: self.evolution_ledger.clone(),

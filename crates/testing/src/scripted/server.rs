@@ -170,6 +170,7 @@ async fn handle(
         path: path.to_owned(),
         model: request.model.clone(),
         key,
+        headers,
         turn: request.turn(),
         body,
     };

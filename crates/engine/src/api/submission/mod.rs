@@ -271,7 +271,10 @@ impl Engine {
         errors: &mut ValidationErrors,
     ) -> Result<Keyring> {
         let named: Vec<(String, String)> = live_endpoints(config)
-            .filter_map(|(part, endpoint)| Some((format!("{part}endpoint.key"), endpoint.key?)))
+            .flat_map(|(part, endpoint)| {
+                let named = |(field, key): (&str, &str)| (format!("{part}{field}"), key.to_owned());
+                endpoint.keys().map(named).collect::<Vec<_>>()
+            })
             .collect();
         let keys = &self.keys;
         let own = self.own_keyring()?;

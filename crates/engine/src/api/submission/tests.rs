@@ -27,9 +27,7 @@ fn endpoint(url: &str, key: Option<&str>) -> Endpoint {
         url: url.into(),
         model: "m-1".into(),
         key: key.map(str::to_owned),
-        parameters: serde_json::Map::new(),
-        prices: None,
-        recording: None,
+        ..Endpoint::default()
     }
 }
 
