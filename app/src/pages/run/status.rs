@@ -146,7 +146,7 @@ pub(super) fn Waiting(evolution: Memo<EvolutionView>) -> impl IntoView {
             " It goes on by itself once the provider answers: check the key, the credit and the model there, or pause the run.",
         );
         let why = match why.is_empty() {
-            true => "its other requests come first.".to_owned(),
+            true => "a request has no answer yet.".to_owned(),
             false => sentence(why),
         };
         let next =

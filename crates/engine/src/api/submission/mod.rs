@@ -28,6 +28,8 @@ use validation_errors::ValidationErrors;
 
 pub(in crate::api) use starts::Earlier;
 
+/// Tasks of a split that a problem names.
+const MAX_NAMED: usize = 5;
 /// Runs that an estimate of costs considers, the newest visible ones.
 const MAX_RUNS: u32 = 200;
 
@@ -340,7 +342,14 @@ impl Engine {
             .collect();
         if !unknown.is_empty() {
             let (split, unknown) = (&config.split, unknown.join("`, `"));
-            errors.add("tasks", format!("the split `{split}` has no `{unknown}`"));
+            let known: Vec<&str> = of_split.iter().map(|task| task.id.as_str()).collect();
+            let more = match known.len().checked_sub(MAX_NAMED) {
+                Some(more @ 1..) => format!(" and {more} more"),
+                _ => String::new(),
+            };
+            let known = known[..known.len().min(MAX_NAMED)].join("`, `");
+            let problem = format!("the split `{split}` has no `{unknown}`; it has `{known}`{more}");
+            errors.add("tasks", problem);
         }
         let chosen = |task: &TaskRow| config.tasks.is_empty() || config.tasks.contains(&task.id);
         let (ready, unusable): (Vec<TaskRow>, Vec<TaskRow>) = (of_split.into_iter())
@@ -400,7 +409,7 @@ impl Engine {
                     continue;
                 }
                 let problem = format!(
-                    "the price of `{0}` is unknown; set endpoint.prices, or add one to the table: swe-ci price set {0} --input USD --output USD",
+                    "the price of `{0}` is unknown; give the prices of input and output (endpoint.prices; on the form under Advanced), or add them to the table: swe-ci price set {0} --input USD --output USD",
                     endpoint.model
                 );
                 errors.add(field, problem);
