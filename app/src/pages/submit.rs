@@ -1,6 +1,7 @@
 //! Submitting a run: a form with the fields of a configuration.
 
 use leptos::prelude::*;
+use swe_ci_core::agent::Budget;
 use swe_ci_core::handover::HandoverTarget;
 use swe_ci_core::provider_key::KeyView;
 use swe_ci_core::requirement::Mode;
@@ -15,8 +16,8 @@ use crate::components::{
     loaded,
 };
 use crate::error::AppError;
-use crate::format;
 use crate::query::{named, of_query};
+use crate::{format, labels};
 
 #[component]
 pub fn SubmitPage() -> impl IntoView {
@@ -43,6 +44,8 @@ pub struct Desk {
     /// Name and title.
     pub harnesses: Vec<(String, String)>,
     pub keys: Vec<KeyView>,
+    /// Of runs that name no budget.
+    pub default_budget: Budget,
     pub form: RunForm,
 }
 
@@ -55,7 +58,10 @@ pub async fn new_run(from: Option<String>) -> Result<Desk, AppError> {
     let harnesses = engine.harnesses().await?.into_iter();
     let form = match from {
         Some(run) => RunForm::of_config(&engine.configuration_to_copy(&run).await?),
-        None => RunForm::fresh(splits.first().map_or("", |split| &split.name)),
+        None => {
+            let split = splits.first().map_or("", |split| &split.name);
+            RunForm::fresh(split, engine.default_budget())
+        }
     };
     Ok(Desk {
         harnesses: harnesses
@@ -63,6 +69,7 @@ pub async fn new_run(from: Option<String>) -> Result<Desk, AppError> {
             .collect(),
         splits,
         keys,
+        default_budget: *engine.default_budget(),
         form,
     })
 }
@@ -71,6 +78,10 @@ pub async fn new_run(from: Option<String>) -> Result<Desk, AppError> {
 fn RunForm(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
     let sent = Form::new("run", answer);
     let form = sent.checked(desk.form);
+    let budget_hint = match labels::budget(&desk.default_budget) {
+        Some(budget) => format!("Without any limit of its own, a run gets this site's: {budget}."),
+        None => "Empty means no limit.".to_owned(),
+    };
     let splits = desk.splits.into_iter().map(|split| {
         let words = format!("{} ({})", split.name, format::count(split.ready, "task"));
         (split.name, words)
@@ -132,10 +143,13 @@ fn RunForm(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
             </fieldset>
             <fieldset>
                 <legend>"Budget"</legend>
-                <Field form name="budget.usd" label="US dollars at most" hint="Empty means no limit."/>
+                <Field form name="budget.usd" label="US dollars at most" hint=budget_hint/>
                 <Field form name="budget.tokens" label="Tokens at most" kind="number"/>
                 <Field form name="budget.requests" label="Requests at most" kind="number"/>
                 <Field form name="budget.seconds" label="Seconds at most" kind="number"/>
+                <Field form name="evolution_budget.usd" label="US dollars of each evolution" hint="An evolution that has spent its own budget is scored with what it reached."/>
+                <Field form name="evolution_budget.tokens" label="Tokens of each evolution" kind="number"/>
+                <Field form name="evolution_budget.requests" label="Requests of each evolution" kind="number"/>
             </fieldset>
             <Advanced form harnesses=desk.harnesses forgets=ticked("forget-keys")/>
             <fieldset>
@@ -229,9 +243,10 @@ fn EndpointFields(form: Form, names: EndpointNames) -> impl IntoView {
 /// be corrected.
 #[component]
 fn Advanced(form: Form, harnesses: Vec<(String, String)>, forgets: bool) -> impl IntoView {
-    const PARTS: [&str; 8] = [
+    const PARTS: [&str; 9] = [
         "harness.version",
         "endpoint.parameters",
+        "endpoint.headers",
         "endpoint.prices",
         "endpoint.recording",
         "plan.max_attempts",
@@ -253,6 +268,9 @@ fn Advanced(form: Form, harnesses: Vec<(String, String)>, forgets: bool) -> impl
                 <legend>"Requests"</legend>
                 <div class="whole-row">
                     <LongText form name="endpoint.parameters" label="Parameters of every request" rows=1 hint="JSON, such as {\"temperature\": 0}."/>
+                </div>
+                <div class="whole-row">
+                    <LongText form name="endpoint.headers" label="Further headers of every request" rows=1 hint="JSON, such as {\"x-team\": \"a\", \"x-proxy-token\": {\"key\": \"proxy\"}}; the second is the text of a stored key."/>
                 </div>
                 <div class="only-programs">
                     <Field form name="harness.version" label="Version of the agents" hint="The pinned one when empty."/>

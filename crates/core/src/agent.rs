@@ -2,7 +2,9 @@
 //! program), the endpoint of its model, and a budget.
 
 use core::net::Ipv6Addr;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -133,8 +135,26 @@ impl HarnessConfig {
     }
 }
 
+/// Headers that the gateway or HTTP itself sets.
+const RESERVED_HEADERS: [&str; 14] = [
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "x-api-key",
+    "x-goog-api-key",
+];
+
 /// The address of a model, and how to call it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Endpoint {
     #[serde(default)]
     pub protocol: Protocol,
@@ -151,6 +171,9 @@ pub struct Endpoint {
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     #[schema(value_type = Object)]
     pub parameters: serde_json::Map<String, serde_json::Value>,
+    /// Further headers of every request, for a proxy of the user's for instance.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, HeaderText>,
     /// Prices of tokens; from the price table when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<Prices>,
@@ -158,6 +181,26 @@ pub struct Endpoint {
     /// there instead of calling the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recording: Option<String>,
+}
+
+/// The value of a configured header.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(untagged)]
+pub enum HeaderText {
+    Plain(String),
+    /// The text of a stored key, by its name.
+    Stored {
+        key: String,
+    },
+}
+
+impl HeaderText {
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Stored { key } => Some(key),
+        }
+    }
 }
 
 /// A harness with its endpoint, for a programmer that differs from the
@@ -222,6 +265,7 @@ impl Endpoint {
         problems.ensure("endpoint.parameters", bytes <= 10_000, || {
             format!("have {bytes} bytes; at most 10,000 are allowed")
         });
+        self.validate_headers(problems);
         let reserved = ["model", "stream", "messages", "input", "contents", "tools"];
         let mut used = reserved.into_iter();
         let used = used.find(|name| self.parameters.contains_key(*name));
@@ -229,6 +273,40 @@ impl Endpoint {
             let name = used.unwrap_or_default();
             format!("`{name}` is reserved for the harness and the gateway")
         });
+    }
+
+    /// The names of the stored keys that it uses, each with its field.
+    pub fn keys(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let own = self.key.as_deref().map(|key| ("endpoint.key", key));
+        let headers = self.headers.values().filter_map(HeaderText::key);
+        own.into_iter()
+            .chain(headers.map(|key| ("endpoint.headers", key)))
+    }
+
+    fn validate_headers(&self, problems: &mut Problems) {
+        problems.ensure("endpoint.headers", self.headers.len() <= 20, || {
+            "are more than 20".into()
+        });
+        for (name, text) in &self.headers {
+            let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+            let is_free =
+                !RESERVED_HEADERS.contains(&name.as_str()) && !name.starts_with("x-swe-ci-");
+            let named = !name.is_empty() && name.len() <= 100 && name.bytes().all(plain);
+            problems.ensure("endpoint.headers", named && is_free, || {
+                format!(
+                    "`{name}` is not a name in lower case that is free for a header of your own"
+                )
+            });
+            let valid = match text {
+                HeaderText::Plain(text) => {
+                    text.len() <= 1_000 && text.bytes().all(|b| b == b' ' || b.is_ascii_graphic())
+                }
+                HeaderText::Stored { key } => is_plain_name(key),
+            };
+            problems.ensure("endpoint.headers", valid, || {
+                format!("`{name}` needs a text of at most 1,000 characters (ASCII), or {{ key = \"…\" }} with the name of a stored key")
+            });
+        }
     }
 
     fn has_valid_url(&self) -> bool {
@@ -309,6 +387,32 @@ impl Budget {
     }
 }
 
+impl FromStr for Budget {
+    type Err = String;
+
+    /// Reads `usd=100,tokens=1000000`; there is no other limit.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut budget = Self::default();
+        let parts = text.split(',').map(str::trim);
+        for part in parts.filter(|part| !part.is_empty()) {
+            let (name, value) = part
+                .split_once('=')
+                .ok_or_else(|| format!("`{part}` is not NAME=NUMBER"))?;
+            let wrong = || format!("`{value}` is not a valid number");
+            let whole = || value.parse().map(Some).map_err(|_| wrong());
+            match name {
+                "tokens" => budget.tokens = whole()?,
+                "requests" => budget.requests = whole()?,
+                "seconds" => budget.seconds = whole()?,
+                "usd" => budget.usd = Some(value.parse().map_err(|_| wrong())?),
+                _ => return Err(format!("there is no limit `{name}`")),
+            }
+        }
+        budget.check().map_err(|bad| bad.to_string())?;
+        Ok(budget)
+    }
+}
+
 /// A line of the price table: the prices of a model from a day on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct PriceLine {
@@ -334,7 +438,50 @@ impl PriceLine {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn headers_of_ones_own() {
+        let check = |headers: serde_json::Value, expect: usize| {
+            let endpoint = Endpoint {
+                url: "https://models.example".into(),
+                model: "m".into(),
+                headers: serde_json::from_value(headers.clone()).unwrap(),
+                ..Endpoint::default()
+            };
+            let found = Problems::collect(|problems| endpoint.validate(problems));
+            assert_eq!(found.len(), expect, "{headers} {found:?}");
+            assert!(found.iter().all(|bad| bad.field == "endpoint.headers"));
+        };
+        check(
+            json!({"x-team": "a", "x-token": {"key": "proxy"}, "user-agent": ""}),
+            0,
+        );
+        for name in [
+            "X-Team",
+            "x team",
+            "",
+            "authorization",
+            "host",
+            "x-swe-ci-step",
+        ] {
+            check(json!({ name: "a" }), 1);
+        }
+        check(json!({"x-team": "a\nb"}), 1);
+        check(json!({"x-token": {"key": "sk-Geheim/1"}}), 1);
+    }
+
+    #[test]
+    fn budgets_in_one_line() {
+        let budget: Budget = "usd=2.5, tokens=1000,".parse().unwrap();
+        assert_eq!((budget.usd, budget.tokens), (Some(2.5), Some(1_000)));
+        assert!("".parse::<Budget>().unwrap().is_unlimited());
+        for wrong in ["usd", "euro=1", "tokens=many", "tokens=0", "usd=-1"] {
+            assert!(wrong.parse::<Budget>().is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn addresses_of_providers() {
@@ -344,9 +491,7 @@ mod tests {
                 url: url.into(),
                 model: "m".into(),
                 key: None,
-                parameters: serde_json::Map::new(),
-                prices: None,
-                recording: None,
+                ..Endpoint::default()
             };
             let found = Problems::collect(|problems| endpoint.validate(problems));
             assert_eq!(found.is_empty(), expect, "{url:?} → {found:?}");

@@ -145,7 +145,11 @@ impl RunConfig {
 
     pub fn keys(&self) -> Vec<String> {
         let endpoints = self.own_agents().filter_map(|(_, agent)| agent.endpoint);
-        endpoints.filter_map(|endpoint| endpoint.key).collect()
+        let names = |endpoint: Endpoint| {
+            let keys = endpoint.keys().map(|(_, key)| key.to_owned());
+            keys.collect::<Vec<_>>()
+        };
+        endpoints.flat_map(names).collect()
     }
 
     /// Checks every field against its range.
@@ -389,9 +393,7 @@ mod tests {
             url: url.into(),
             model: "m".into(),
             key: Some("not a name".into()),
-            parameters: serde_json::Map::new(),
-            prices: None,
-            recording: None,
+            ..Endpoint::default()
         };
         let builtin = |url: &str| AgentConfig {
             harness: HarnessConfig::Builtin,

@@ -114,6 +114,30 @@ pub enum StepOutcome {
     Cleared,
 }
 
+crate::named! {
+    /// How the model's last answer in a step was less than a whole one.
+    pub enum Truncation {
+        /// A limit or a filter of the model's ended it.
+        CutOff = "cut_off",
+        /// The conversation was longer than the model takes.
+        ContextFull = "context_full",
+        /// It has a tool call written as text, which nobody carried out.
+        CallAsText = "call_as_text",
+    }
+}
+
+impl Truncation {
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::CutOff => "the model's last answer was cut off",
+            Self::ContextFull => "the conversation was longer than the model takes",
+            Self::CallAsText => {
+                "the model's last answer has a tool call written as text, which its server's tool parser did not recognise"
+            }
+        }
+    }
+}
+
 impl StepOutcome {
     pub const ALL: [Self; 17] = [
         Self::Done,

@@ -48,11 +48,11 @@ pub struct Traffic {
     /// Millionths of a US dollar; absent when no price is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub micro_usd: Option<u64>,
-    /// Requests that the end of the step cut off. Their tokens are unknown, and not in
-    /// the usage.
+    /// Answers whose tokens are unknown, and not in the usage: the end of the step cut
+    /// them off, or the provider's counts are missing or cannot be read.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unfinished: u64,
-    /// About so many tokens of unfinished requests had been streamed.
+    /// About so many tokens had come with them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub streamed_tokens: u64,
     /// Requests of the platform's own that told whose fault a failure was.

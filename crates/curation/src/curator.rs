@@ -17,7 +17,7 @@ use swe_ci_candidates::environment::python::BaseImages;
 use swe_ci_core::run::Limits;
 use swe_ci_core::step::Plan as StepPlan;
 use swe_ci_core::task::TaskId;
-use swe_ci_dataset::{History, TEST_COMMAND, TaskLine, TaskPreparation};
+use swe_ci_dataset::{History, TEST_COMMAND, TaskLine, TaskPreparation, Unusable};
 use swe_ci_sandbox::host;
 use swe_ci_sandbox::images::BuildNetwork;
 use swe_ci_store::{CandidateRow, TaskRow};
@@ -131,8 +131,8 @@ impl Curator<'_> {
     async fn test_candidate(&self, mut candidate: CandidateRow) -> Result<()> {
         self.check_not_stopped()?;
         match self.unless_stopped(self.prepare(&candidate)).await?? {
-            Ok(row) => {
-                candidate.filtered = self.fate_of(&row);
+            Ok((row, unusable)) => {
+                candidate.filtered = self.fate_of(&row, unusable);
                 candidate.prepared = Some(row);
             }
             Err(why) => candidate.filtered = unreadable(why)?,
@@ -150,11 +150,19 @@ impl Curator<'_> {
             .await
     }
 
-    fn fate_of(&self, row: &TaskRow) -> Fate {
+    fn fate_of(&self, row: &TaskRow, unusable: Option<Unusable>) -> Fate {
         let filter = &self.plan.filter;
         let gap = row.suite.counts.gap();
         match &row.state {
-            TaskState::Unusable { reason } => Fate::dropped(cause_of(reason), reason),
+            TaskState::Unusable { reason } => {
+                let cause = match unusable.unwrap_or(Unusable::Otherwise) {
+                    Unusable::Distrusted => MANIPULATION,
+                    Unusable::BaseFails => "tests do not run on the base",
+                    Unusable::NothingPasses => "no test passes",
+                    Unusable::Otherwise => "tests do not run on the target",
+                };
+                Fate::dropped(cause, reason)
+            }
             TaskState::Ready if gap < filter.min_gap => {
                 let least = filter.min_gap;
                 let detail = format!("a gap of {gap} tests; at least {least} are required");
@@ -172,7 +180,10 @@ impl Curator<'_> {
 
     /// Writes a candidate as a task, and tests it like every imported task.
     /// Inside is why git cannot provide its code.
-    async fn prepare(&self, candidate: &CandidateRow) -> Result<anyhow::Result<TaskRow>> {
+    async fn prepare(
+        &self,
+        candidate: &CandidateRow,
+    ) -> Result<anyhow::Result<(TaskRow, Option<Unusable>)>> {
         let line = self.line(candidate)?;
         let data = self.dataset().join("data").join(line.task_id.as_str());
         if let Err(why) = self.write_code(candidate, &data).await {
@@ -330,17 +341,6 @@ impl Curator<'_> {
     }
 }
 
-/// A short text that groups equal reasons why a task cannot be used.
-fn cause_of(reason: &str) -> &'static str {
-    let has = |part: &str| reason.contains(part);
-    match reason {
-        _ if has("cannot be told from a manipulation") => MANIPULATION,
-        _ if has("do not run on the base code") => "tests do not run on the base",
-        _ if has("passes no test") || has("no test passes") => "no test passes",
-        _ => "tests do not run on the target",
-    }
-}
-
 /// The name of a candidate's image.
 pub(super) fn image_name(curation: &str, task: &str) -> String {
     let key = sha256_hex(format!("{curation} {task}").as_bytes());
@@ -373,31 +373,4 @@ fn repository_of(task: &str) -> &str {
 
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unusable_tasks_have_a_cause() {
-        let check = |reason: &str, expect: &str| assert_eq!(cause_of(reason), expect);
-        check(
-            "on the target code, the tests cannot be told from a manipulation: a.py:1 reads the tests",
-            "tests that look like a manipulation",
-        );
-        check(
-            "the target's tests do not run on the base code: pytest ended with exit code 2",
-            "tests do not run on the base",
-        );
-        check(
-            "no test passes in each of 3 runs on the target",
-            "no test passes",
-        );
-        check("the target passes no test", "no test passes");
-        check(
-            "the tests took longer than 900 s",
-            "tests do not run on the target",
-        );
-    }
 }

@@ -145,7 +145,7 @@ impl Importer<'_> {
                 return Ok(row);
             }
         }
-        preparation.prepare(line).await
+        Ok(preparation.prepare(line).await?.0)
     }
 }
 

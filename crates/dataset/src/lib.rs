@@ -32,7 +32,7 @@ pub use history::{CommitInfo, History, chunks};
 pub use import::{ImportOptions, Importer};
 pub use metadata::{TEST_COMMAND, TaskLine};
 pub use metadata::{read as read_metadata, table as metadata_table};
-pub use prepare::TaskPreparation;
+pub use prepare::{TaskPreparation, Unusable};
 pub use source::{Download, ImportSource};
 pub use split::{dataset_digest, split_detail};
 pub use {history::write as write_history, metadata::write as write_metadata};

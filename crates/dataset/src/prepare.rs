@@ -15,7 +15,7 @@ use swe_ci_core::run::Limits;
 use swe_ci_core::task::TestCommand;
 use swe_ci_grading::{Grading, grade};
 use swe_ci_sandbox::image_cache::ImageCache;
-use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, SandboxError, host};
+use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, SandboxError, host, lost_engine};
 use swe_ci_store::artifacts::Artifacts;
 use swe_ci_store::{Suite, TaskRow};
 use swe_ci_views::preparation::{Lines, LinesChanged, Preparation, TaskFinding};
@@ -60,20 +60,20 @@ struct Ends {
 }
 
 impl TaskPreparation<'_> {
-    /// Prepares a task. The row is ready, or unusable with the reason. Only
-    /// failures of the platform are errors.
-    pub async fn prepare(&self, line: &TaskLine) -> Result<TaskRow> {
+    /// Prepares a task. The row is ready, or unusable with the reason, and of which
+    /// kind that is. Only failures of the platform are errors.
+    pub async fn prepare(&self, line: &TaskLine) -> Result<(TaskRow, Option<Unusable>)> {
         let mut row = line.row(TaskState::Ready);
         row.test_command = self.test_command.unwrap_or(row.test_command);
         match self.fill(line, &mut row).await {
-            Ok(()) => {}
-            Err(PrepareError::Platform(error)) => return Err(error),
-            Err(PrepareError::Task(reason)) => {
+            Ok(()) => Ok((row, None)),
+            Err(PrepareError::Platform(error)) => Err(error),
+            Err(PrepareError::Task(kind, reason)) => {
                 let reason = self.with_processor(&row.image, reason).await?;
                 row.state = TaskState::Unusable { reason };
+                Ok((row, Some(kind)))
             }
         }
-        Ok(row)
     }
 
     /// The digest of the image in a task's archive; `None` if it cannot be loaded.
@@ -129,12 +129,13 @@ impl TaskPreparation<'_> {
             });
         }
         if tests.is_empty() {
-            return Err(PrepareError::Task(match targets.len() {
+            let reason = match targets.len() {
                 1 => "the target passes no test".into(),
                 n => format!(
                     "no test passes in each of {n} runs on the target and comes out alike in those on the base"
                 ),
-            }));
+            };
+            return Err(PrepareError::Task(Unusable::NothingPasses, reason));
         }
         row.suite_seconds = median(&seconds);
         row.preparation = Preparation {
@@ -203,9 +204,12 @@ impl TaskPreparation<'_> {
     /// Runs the suite on one end of a task, for the nth time.
     async fn test(&self, row: &TaskRow, ends: &Ends, end: End, run: u32) -> Prepared<Tested> {
         let command = row.test_command;
-        let (code, end, command) = match end {
-            End::Base => (&ends.base, "base", command),
-            End::Target => (&ends.oracle, "target", command.on_target()),
+        let (code, end, command, fails) = match end {
+            End::Base => (&ends.base, "base", command, Unusable::BaseFails),
+            End::Target => {
+                let command = command.on_target();
+                (&ends.oracle, "target", command, Unusable::Otherwise)
+            }
         };
         let repeats = self.repeats;
         (self.say)(format!(
@@ -233,7 +237,8 @@ impl TaskPreparation<'_> {
         };
         let run = grade(sandbox.as_ref(), &grading, &mut on_line).await?;
         if let Some(why) = run.distrusted() {
-            return Err(PrepareError::Task(format!("on the {end} code, {why}")));
+            let reason = format!("on the {end} code, {why}");
+            return Err(PrepareError::Task(Unusable::Distrusted, reason));
         }
         match run.result {
             Ok(report) => Ok(Tested {
@@ -245,7 +250,7 @@ impl TaskPreparation<'_> {
             Err(why) => {
                 let tail = last_lines.join("\n");
                 let why = format!("the target's tests do not run on the {end} code: {why}\n{tail}");
-                Err(PrepareError::Task(why.trim_end().to_owned()))
+                Err(PrepareError::Task(fails, why.trim_end().to_owned()))
             }
         }
     }
@@ -334,11 +339,23 @@ fn median(seconds: &[f64]) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
+/// The kinds of reasons why a task cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unusable {
+    /// Its own tests look like an attack on grading.
+    Distrusted,
+    /// The suite does not run on the base.
+    BaseFails,
+    NothingPasses,
+    /// The suite does not run on the target, or a file is missing or damaged.
+    Otherwise,
+}
+
 type Prepared<T> = std::result::Result<T, PrepareError>;
 
 /// Why preparing a task failed: by the task's or the platform's fault.
 enum PrepareError {
-    Task(String),
+    Task(Unusable, String),
     Platform(Error),
 }
 
@@ -348,7 +365,7 @@ impl PrepareError {
         let message = format!("{error:#}");
         match is_machine_failure(error) {
             true => Self::Platform(Error::Unavailable(message)),
-            false => Self::Task(message),
+            false => Self::Task(Unusable::Otherwise, message),
         }
     }
 
@@ -356,28 +373,11 @@ impl PrepareError {
     /// machine and the engine are well.
     fn of_image(error: &anyhow::Error, engine_answers: bool) -> Self {
         let message = format!("{error:#}");
-        if !engine_answers || lost_engine(&message) || tells_of_machine_failure(&message) {
+        if !engine_answers || lost_engine(error) || tells_of_machine_failure(&message) {
             return Self::Platform(Error::Unavailable(message));
         }
         Self::of(error)
     }
-}
-
-/// Whether the container engine was gone while it loaded an image, in the words
-/// of its client.
-fn lost_engine(message: &str) -> bool {
-    const WORDS: [&str; 8] = [
-        "did not answer",
-        "client error",
-        "error trying to connect",
-        "connection reset",
-        "connection refused",
-        "connection closed",
-        "broken pipe",
-        "timeout error",
-    ];
-    let message = message.to_lowercase();
-    WORDS.iter().any(|words| message.contains(words))
 }
 
 impl From<anyhow::Error> for PrepareError {
@@ -389,7 +389,7 @@ impl From<anyhow::Error> for PrepareError {
 impl From<SandboxError> for PrepareError {
     fn from(error: SandboxError) -> Self {
         match error.blames_the_code() {
-            true => Self::Task(error.to_string()),
+            true => Self::Task(Unusable::Otherwise, error.to_string()),
             false => Self::Platform(Error::Unavailable(error.to_string())),
         }
     }
@@ -432,32 +432,19 @@ mod tests {
 
     #[test]
     fn only_a_bad_archive_makes_a_task_unusable() {
-        let check = |message: &str, engine_answers: bool, expect_task: bool| {
-            let error = anyhow::anyhow!("{message}").context("a.tar.gz");
+        let check = |error: anyhow::Error, engine_answers: bool, expect_task: bool| {
+            let error = error.context("a.tar.gz");
             let fault = PrepareError::of_image(&error, engine_answers);
-            let is_task = matches!(fault, PrepareError::Task(_));
-            assert_eq!(is_task, expect_task, "{message}");
+            let is_task = matches!(fault, PrepareError::Task(..));
+            assert_eq!(is_task, expect_task, "{error:#}");
         };
-        check(
-            "Docker responded with status code 400: unexpected EOF",
-            true,
-            true,
-        );
-        check(
-            "open /x/manifest.json: no such file or directory",
-            true,
-            true,
-        );
-        check("a.tar.gz holds no image", true, true);
-        check("a.tar.gz holds no image", false, false);
-        check(
-            "the container engine did not answer: Timeout error",
-            true,
-            false,
-        );
-        check("hyper legacy client error", true, false);
-        check("error trying to connect: no such file", true, false);
-        check("write /layer.tar: no space left on device", true, false);
+        let empty = || anyhow::anyhow!("a.tar.gz holds no image");
+        check(empty(), true, true);
+        check(empty(), false, false);
+        let silent = SandboxError::Engine("it did not answer".into());
+        check(silent.into(), true, false);
+        let full = anyhow::anyhow!("write /layer.tar: no space left on device");
+        check(full, true, false);
     }
 
     #[test]
@@ -469,7 +456,7 @@ mod tests {
             PrepareError::Platform(Error::Unavailable(_))
         ));
         let damaged = anyhow::anyhow!("it is not a zip archive, or it is damaged");
-        assert!(matches!(PrepareError::of(&damaged), PrepareError::Task(_)));
+        assert!(matches!(PrepareError::of(&damaged), PrepareError::Task(..)));
     }
 
     #[test]
@@ -478,7 +465,7 @@ mod tests {
             path: "report".into(),
             excess: Excess::Bytes(1 << 20),
         };
-        assert!(matches!(too_big.into(), PrepareError::Task(_)));
+        assert!(matches!(too_big.into(), PrepareError::Task(..)));
         assert!(matches!(
             SandboxError::Lost.into(),
             PrepareError::Platform(_)

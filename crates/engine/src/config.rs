@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use swe_ci_core::agent::Budget;
 use swe_ci_core::ceilings::Ceilings;
 use swe_ci_core::labels::Labels;
 use swe_ci_sandbox::images::{BuildNetwork, Registry};
@@ -58,6 +59,8 @@ pub struct Config {
     pub container_runtime: Option<String>,
     /// What the runs of accounts may ask for at most.
     pub ceilings: Ceilings,
+    /// The budget of runs that ask a model and name none.
+    pub default_budget: Budget,
     /// Whether workers audit evolutions that are over; their runs are finished and
     /// take a rank after that.
     pub audit: bool,

@@ -71,6 +71,7 @@ pub struct CountedRun {
     pub usage: Option<Usage>,
     pub micro_usd: Option<u64>,
     pub findings: u32,
+    pub truncated_steps: u32,
     /// Tested iterations of all its evolutions.
     pub iterations: u32,
     pub out_of_budget: u32,

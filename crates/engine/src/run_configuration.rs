@@ -83,7 +83,10 @@ impl Engine {
 fn without_keys(mut config: RunConfig) -> RunConfig {
     let programmer = config.programmer.as_mut().and_then(|p| p.endpoint.as_mut());
     let endpoints = [config.endpoint.as_mut(), programmer];
-    let forget = |endpoint: &mut Endpoint| endpoint.key = None;
+    let forget = |endpoint: &mut Endpoint| {
+        endpoint.key = None;
+        endpoint.headers.retain(|_, text| text.key().is_none());
+    };
     endpoints.into_iter().flatten().for_each(forget);
     config
 }

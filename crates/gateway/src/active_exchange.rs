@@ -2,7 +2,7 @@
 //! recording, streams the answer to the harness, counts and records it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
@@ -10,15 +10,17 @@ use axum::response::Response;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use swe_ci_base::clock::now_ms;
+use swe_ci_core::step::Truncation;
 use tokio::sync::OwnedSemaphorePermit;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use super::protocol::{AgentRequest, Problem};
-use super::provider_request::{Failure, Judged};
+use super::provider_request::{Failure, Judged, Next};
 use super::recording::{Exchange, MAX_ANSWER};
 use super::reply::{Reply, content_type, reply};
 use super::session_state::SessionState;
+use super::trajectory;
 
 /// Starts an exchange and returns its response as soon as the head is known.
 pub(super) async fn respond(
@@ -28,8 +30,8 @@ pub(super) async fn respond(
     body: &[u8],
     memory: OwnedSemaphorePermit,
 ) -> Response {
-    let (reply, response) = reply(request.protocol, request.streamed && !request.in_process);
-    let (ordinal, distinct) = session.number_request(body);
+    let (reply, response) = reply(request.protocol, request.streamed);
+    let (ordinal, distinct, is_repeated) = session.number_request(body);
     let active = ActiveExchange {
         exchange: Exchange {
             ordinal,
@@ -53,6 +55,7 @@ pub(super) async fn respond(
         },
         request,
         distinct,
+        is_repeated,
         own_pause: session.gateway.inner.retry_policy.first_pause,
         tries: 0,
         refused: None,
@@ -73,16 +76,16 @@ pub(super) async fn respond(
 }
 
 impl SessionState {
-    /// The ordinal of a request, and its ordinal without immediate repetitions.
-    fn number_request(&self, body: &[u8]) -> (u32, u32) {
+    /// The ordinal of a request, its ordinal without immediate repetitions, and whether
+    /// it is one.
+    fn number_request(&self, body: &[u8]) -> (u32, u32, bool) {
         let mut totals = self.totals();
         totals.arrived += 1;
+        totals.last_arrived = Some(Instant::now());
         let digest = <[u8; 32]>::from(Sha256::digest(body));
-        if totals.last_body != Some(digest) {
-            totals.distinct += 1;
-            totals.last_body = Some(digest);
-        }
-        (totals.arrived, totals.distinct)
+        let is_repeated = totals.last_body.replace(digest) == Some(digest);
+        totals.distinct += u32::from(!is_repeated);
+        (totals.arrived, totals.distinct, is_repeated)
     }
 }
 
@@ -90,6 +93,7 @@ pub(super) struct ActiveExchange {
     pub(super) session: Arc<SessionState>,
     pub(super) request: AgentRequest,
     distinct: u32,
+    is_repeated: bool,
     pub(super) exchange: Exchange,
     pub(super) reply: Reply,
     /// The provider has begun to answer.
@@ -102,7 +106,7 @@ pub(super) struct ActiveExchange {
     /// The bytes of the present answer that the harness has not got.
     pub(super) held: Vec<u8>,
     /// The bytes sent to the harness, up to a limit.
-    recorded: Vec<u8>,
+    pub(super) recorded: Vec<u8>,
     /// Held until the exchange ends.
     _memory: OwnedSemaphorePermit,
 }
@@ -139,7 +143,6 @@ impl ActiveExchange {
     async fn run(mut self, headers: HeaderMap) {
         let closed = self.session.closed.clone();
         let waited = self.session.excluded.total();
-        let mut unfinished = false;
         let trouble = match &self.session.config.recording {
             Some(_) => self.replay().await,
             None => {
@@ -150,7 +153,7 @@ impl ActiveExchange {
                     self.exchange.error = Some("the step ended before the answer did".into());
                     let held = std::mem::take(&mut self.held);
                     self.record_bytes(&held);
-                    unfinished = true;
+                    self.count_unknown(&self.recorded);
                     None
                 })
             }
@@ -161,13 +164,14 @@ impl ActiveExchange {
         self.exchange.finished_at = now_ms();
         self.note_in_span();
         let (session, request, mut exchange) = (self.session.clone(), self.request, self.exchange);
+        let is_repeated = self.is_repeated;
         let write = move || {
             exchange.request = request.body();
             // A provider need not support counting tokens in advance.
             if !request.counting {
                 session.totals().trouble = trouble;
             }
-            session.count_exchange(&exchange, unfinished);
+            session.count_exchange(&exchange, is_repeated);
         };
         if let Err(error) = tokio::task::spawn_blocking(write).await {
             tracing::warn!("an exchange was not counted: {error:#}");
@@ -188,6 +192,9 @@ impl ActiveExchange {
                 Ok(trouble) => return trouble,
                 Err(failure) => failure,
             };
+            if self.asks_whole(&failure) {
+                continue;
+            }
             match self.judge(&failure).await {
                 Judged::Again => {}
                 Judged::Request => {
@@ -197,6 +204,18 @@ impl ActiveExchange {
                 Judged::Provider(why) => return Some(self.give_up(why).await),
             }
         }
+    }
+
+    /// Whether the request is worth another try that asks for a whole answer: some
+    /// providers never stream.
+    fn asks_whole(&mut self, failure: &Failure) -> bool {
+        let is_refused = failure.next == Next::Probe
+            && failure
+                .status()
+                .is_some_and(|status| status.is_client_error());
+        let asks = is_refused && self.request.in_process && self.request.streamed;
+        self.request.streamed &= !asks;
+        asks
     }
 
     /// Waits for something. Once a try has failed, the harness gets keep-alive bytes
@@ -237,6 +256,10 @@ impl ActiveExchange {
             return;
         };
         self.exchange.status = stood.status.as_u16();
+        let said = String::from_utf8_lossy(&stood.body);
+        if trajectory::is_too_long(&self.exchange, &said) {
+            self.session.totals().truncation = Some(Truncation::ContextFull);
+        }
         if self.reply.has_begun() && !stood.status.is_success() {
             let (_, body) = self.reply.fail(Problem::BadRequest, &failure.why).await;
             self.record_bytes(&body);
@@ -275,6 +298,17 @@ impl ActiveExchange {
                 Some(self.give_up(why).await)
             }
         }
+    }
+
+    /// Counts an answer, or a part of one, whose tokens nobody tells.
+    pub(super) fn count_unknown(&self, answer: &[u8]) {
+        let tokens = trajectory::estimated_tokens(&Exchange {
+            response: String::from_utf8_lossy(answer).into_owned(),
+            ..self.exchange.head()
+        });
+        let traffic = &mut self.session.totals().traffic;
+        traffic.unfinished += 1;
+        traffic.streamed_tokens += tokens;
     }
 
     fn record_bytes(&mut self, bytes: &[u8]) {

@@ -19,10 +19,6 @@ impl ActiveExchange {
     /// request is worth another try.
     pub(super) async fn judge(&mut self, failure: &Failure) -> Judged {
         self.tries += 1;
-        // A whole answer may need longer than anybody waits for a first byte.
-        if failure.next == Next::Probe && failure.answer.is_none() {
-            self.request.streamed |= self.request.in_process;
-        }
         let passing = match failure.next {
             Next::Nothing => return Judged::Provider(failure.why.clone()),
             Next::Try => true,

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use secrecy::ExposeSecret;
+use swe_ci_core::agent::HeaderText;
 use swe_ci_core::permissions::Reach;
 
 use super::allowed_addresses;
@@ -16,6 +17,8 @@ const STEP_HEADER: &str = "x-swe-ci-step";
 /// The longest pause a provider can ask for.
 const LONGEST_REQUESTED_PAUSE: Duration = Duration::from_hours(24);
 const MAX_ERROR_BODY: usize = 64 * 1024;
+const NO_HEADER: &str =
+    "the key has characters that no header can hold, such as a line break; store it again";
 
 /// A try without an answer to pass on.
 #[derive(Debug)]
@@ -123,21 +126,35 @@ impl SessionState {
             .post(format!("{base}{}{query}", outgoing.path))
             .body(outgoing.body.clone());
         for (name, value) in headers {
-            if protocol::passed_on_request(name) && name != header::CONTENT_TYPE {
+            let is_own = endpoint.headers.contains_key(name.as_str());
+            if protocol::passed_on_request(name) && name != header::CONTENT_TYPE && !is_own {
                 request = request.header(name, value);
             }
         }
         request = request
             .header(header::CONTENT_TYPE, "application/json")
             .header(STEP_HEADER, &self.config.step);
-        if let Some(key) = &self.config.key {
-            let (name, value) = protocol::key_header(endpoint.protocol, key.expose_secret())
-                .map_err(|_| {
-                    "the key has characters that no header can hold, such as a line break; store it again"
-                })?;
+        if let Some(name) = &endpoint.key {
+            let (name, value) =
+                protocol::key_header(endpoint.protocol, self.key(name)?).map_err(|_| NO_HEADER)?;
+            request = request.header(name, value);
+        }
+        for (name, text) in &endpoint.headers {
+            let text = match text {
+                HeaderText::Plain(text) => text,
+                HeaderText::Stored { key } => self.key(key)?,
+            };
+            let mut value = HeaderValue::from_str(text).map_err(|_| NO_HEADER)?;
+            value.set_sensitive(true);
             request = request.header(name, value);
         }
         Ok(request)
+    }
+
+    fn key(&self, name: &str) -> Result<&str, String> {
+        let key = self.config.keys.get(name);
+        let key = key.ok_or_else(|| format!("the key `{name}` is missing"))?;
+        Ok(key.expose_secret())
     }
 }
 

@@ -12,6 +12,7 @@ use super::active_exchange::ActiveExchange;
 use super::protocol::{self, Meter, Metered, Outgoing};
 use super::provider_request::{AsItStood, Failure, Next, shorten};
 use super::reply::content_type;
+use super::trajectory;
 
 /// Bytes of a stream that says nothing, until the harness gets them all the same.
 const MAX_HELD: usize = 1 << 20;
@@ -147,8 +148,15 @@ impl ActiveExchange {
         }
         self.exchange.complete = metered.complete;
         if !self.request.counting {
-            let note = |end: &String| format!("the model's last answer was cut off (`{end}`)");
-            self.session.totals().note = metered.cut.as_ref().map(note);
+            if metered.is_uncounted {
+                self.count_unknown(if answer.passing {
+                    &self.recorded
+                } else {
+                    &self.held
+                });
+            }
+            let end = metered.cut.as_deref();
+            self.session.totals().truncation = end.map(trajectory::truncation);
         }
         let why = self.complaint(&metered, broken.as_deref());
         let held = std::mem::take(&mut self.held);

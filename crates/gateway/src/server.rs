@@ -83,6 +83,7 @@ async fn checked_answer(
         protocol::parse_request(&call, &bytes).map_err(|why| (Problem::BadRequest, why))?;
     if parts.extensions.get::<InProcess>().is_some() {
         agent_request.in_process = true;
+        agent_request.streamed = true;
     }
     let (actual, expected) = (agent_request.protocol, endpoint.protocol);
     if actual != expected {

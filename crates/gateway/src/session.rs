@@ -16,6 +16,7 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_core::agent::Endpoint;
 use swe_ci_core::permissions::RunPermissions;
+use swe_ci_core::step::Truncation;
 use swe_ci_core::usage::{Traffic, Usage};
 use tokio::net::UnixListener;
 use tokio::sync::Semaphore;
@@ -42,7 +43,8 @@ pub(super) const MAX_ANSWER: usize = 32 << 20;
 pub struct SessionConfig {
     pub endpoint: Endpoint,
     pub grant: RunPermissions,
-    pub key: Option<SecretString>,
+    /// The keys that the endpoint names.
+    pub keys: BTreeMap<String, SecretString>,
     /// If present, answers come from this recording.
     pub recording: Option<Arc<Recording>>,
     pub ledger: Arc<Ledger>,
@@ -69,7 +71,7 @@ pub enum StopReason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     pub waited: Duration,
-    /// The last failure; empty if a request waits for a permit of the limiter.
+    /// The last failure; empty if a request waits for its first answer.
     pub why: String,
     /// When the provider is asked again, in unix milliseconds.
     pub next_try: Option<i64>,
@@ -84,9 +86,8 @@ pub struct Account {
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last exchange failed.
     pub trouble: Option<String>,
-    /// A remark about the last answer, for readers of the step, such as that it
-    /// was cut off.
-    pub note: Option<String>,
+    /// Of the last answer.
+    pub truncation: Option<Truncation>,
     /// The refused requests by the names of the tools they asked the provider
     /// to execute.
     pub refused_tools: BTreeMap<String, u32>,
@@ -177,9 +178,15 @@ impl GatewaySession {
         })
     }
 
-    /// Says what a reader of the step should know of the last answer.
-    pub fn note(&self, note: &str) {
-        self.state.totals().note = Some(note.to_owned());
+    /// How often in a row the same request was sent, or the same call made, beyond the
+    /// first.
+    pub fn repeats(&self) -> u32 {
+        self.state.totals().repeats
+    }
+
+    /// Notes what only the harness sees in the last answer.
+    pub fn note(&self, truncation: Truncation) {
+        self.state.totals().truncation = Some(truncation);
     }
 
     /// The session's server for callers in this process.
@@ -230,6 +237,25 @@ impl GatewaySession {
         }
     }
 
+    /// For how long the last request has been unanswered at the end of the agent's
+    /// time, if one is.
+    ///
+    /// # Errors
+    /// Why the provider is to blame: it leaves the platform's own request unanswered too.
+    pub async fn unanswered(&self) -> Result<Option<Duration>, String> {
+        if self.state.exchanges.is_empty() {
+            return Ok(None);
+        }
+        let since = self.state.totals().last_arrived.map(|at| at.elapsed());
+        let unable = |unable| {
+            format!(
+                "the agent's time ended while a request was unanswered; a request of the platform's own: {unable}"
+            )
+        };
+        self.state.probe().await.map_err(unable)?;
+        Ok(since)
+    }
+
     /// Cancels active exchanges, for a step that is aborted.
     pub fn cut(&self) {
         self.state.closed.cancel();
@@ -260,7 +286,7 @@ impl GatewaySession {
             usage: totals.usage,
             traffic: totals.traffic,
             trouble: totals.trouble.take(),
-            note: totals.note.take(),
+            truncation: totals.truncation,
             refused_tools: std::mem::take(&mut totals.refused_tools),
             recording,
         }

@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use secrecy::ExposeSecret;
 use swe_ci_base::clock::ExcludedTime;
+use swe_ci_core::step::Truncation;
 use swe_ci_core::usage::{Traffic, Usage};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -13,8 +15,7 @@ use tokio_util::task::TaskTracker;
 use tracing::Span;
 
 use super::recording::{Exchange, Recorder};
-use super::trajectory;
-use super::{Gateway, SessionConfig};
+use super::{Gateway, SessionConfig, trajectory};
 use crate::concurrency::ConcurrencyLimiter;
 
 /// Names of refused tools that are counted one by one.
@@ -50,6 +51,7 @@ pub(super) struct ExchangeTotals {
     /// of them.
     pub distinct: u32,
     pub last_body: Option<[u8; 32]>,
+    pub last_arrived: Option<Instant>,
     pub usage: Usage,
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last finished exchange failed.
@@ -60,8 +62,13 @@ pub(super) struct ExchangeTotals {
     pub last_failure: Option<String>,
     /// When it asks the provider next, in unix milliseconds.
     pub next_try: Option<i64>,
-    /// A remark about the last answer, for readers of the step.
-    pub note: Option<String>,
+    /// Of the last answer.
+    pub truncation: Option<Truncation>,
+    /// How often in a row the harness has sent the same request, or the model has made
+    /// the same call; the first does not count.
+    pub repeats: u32,
+    /// Stands for the last answer.
+    pub last_said: Option<u64>,
     pub recorder: Recorder,
 }
 
@@ -70,19 +77,17 @@ impl SessionState {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `unfinished`: the step ended before the answer did.
-    pub fn count_exchange(&self, exchange: &Exchange, unfinished: bool) {
+    pub fn count_exchange(&self, exchange: &Exchange, is_repeated: bool) {
+        let said = trajectory::said(exchange);
         let usage = exchange.usage.unwrap_or_default();
         let prices = self.config.endpoint.prices;
         let cost = prices.map(|prices| prices.micro_usd(usage));
         let mut totals = self.totals();
         totals.usage += usage;
         totals.traffic.requests += 1;
+        let same = totals.last_said.replace(said) == Some(said) || is_repeated;
+        totals.repeats = if same { totals.repeats + 1 } else { 0 };
         totals.traffic.retries += exchange.retries.len() as u64;
-        if unfinished {
-            totals.traffic.unfinished += 1;
-            totals.traffic.streamed_tokens += trajectory::estimated_tokens(exchange);
-        }
         if let Some((sum, cost)) = totals.traffic.micro_usd.as_mut().zip(cost) {
             *sum = sum.saturating_add(cost);
         }
@@ -125,11 +130,11 @@ impl SessionState {
         self.stopped.cancel();
     }
 
-    /// Removes the key from a text of the provider, in case it repeats it.
+    /// Removes the keys from a text of the provider, in case it repeats them.
     pub fn without_key(&self, text: &str) -> String {
-        match &self.config.key {
-            Some(key) => text.replace(key.expose_secret(), "[key]"),
-            None => text.to_owned(),
-        }
+        let keys = self.config.keys.values();
+        keys.fold(text.to_owned(), |text, key| {
+            text.replace(key.expose_secret(), "[key]")
+        })
     }
 }

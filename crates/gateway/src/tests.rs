@@ -69,12 +69,10 @@ impl Fixture {
                 url: self.llm.url(protocol),
                 model: MODEL.into(),
                 key: Some("k".into()),
-                parameters: serde_json::Map::default(),
-                prices: None,
-                recording: None,
+                ..Endpoint::default()
             },
             grant: RunPermissions::default(),
-            key: Some(KEY.to_owned().into()),
+            keys: [("k".to_owned(), KEY.to_owned().into())].into(),
             recording: None,
             ledger: Arc::new(ledger),
             evolution_ledger: None,
@@ -369,6 +367,111 @@ async fn suffer(
 }
 
 #[tokio::test]
+async fn callers_in_this_process_stream_where_the_provider_can() {
+    let fixture = Fixture::new().await;
+    let late = Fault::Slow(Duration::from_millis(200));
+    for (refusal, asked) in [
+        (late, vec![json!(true)]),
+        (Fault::status(400), vec![json!(true), json!(false)]),
+    ] {
+        let fixture = fixture.beside().await;
+        let streams = |seen: &Seen| seen.body["stream"] == true;
+        fixture
+            .llm
+            .fault_when(move |seen| streams(seen).then_some(refusal));
+        let session = fixture.session(Protocol::Chat);
+        let (_, body) = first_request(Protocol::Chat, false);
+        let answer = session.chat(&body).await.unwrap().unwrap();
+        let call = &answer.message.unwrap()["tool_calls"][0]["function"];
+        assert_eq!(call["name"], "bash");
+        let account = session.close().await;
+        let seen = fixture.llm.seen();
+        let seen: Vec<Value> = seen
+            .iter()
+            .map(|seen| seen.body["stream"].clone())
+            .collect();
+        assert_eq!(seen, asked);
+        assert_eq!(account.usage.input_tokens, 1_000);
+        assert_eq!((account.traffic.requests, account.traffic.probes), (1, 0));
+        let waited = account.traffic.waiting_ms >= 150;
+        assert_eq!(
+            waited,
+            refusal == late,
+            "the clock stands until the first byte"
+        );
+    }
+}
+
+/// The conversation may grow meanwhile.
+#[tokio::test]
+async fn repeated_calls_are_counted_in_a_row() {
+    let fixture = Fixture::new().await;
+    let session = fixture.session(Protocol::Chat);
+    let (path, mut body) = first_request(Protocol::Chat, true);
+    for expect in 0..3 {
+        text(send(&session, &path, session.token(), &body).await).await;
+        assert_eq!(session.repeats(), expect);
+        let hint = json!({"role": "user", "content": format!("hint {expect}")});
+        body["messages"].as_array_mut().unwrap().push(hint);
+    }
+    // The script says something else now.
+    let answer = json!({"role": "assistant", "content": "I call."});
+    body["messages"].as_array_mut().unwrap().push(answer);
+    text(send(&session, &path, session.token(), &body).await).await;
+    assert_eq!(session.repeats(), 0);
+}
+
+#[tokio::test]
+async fn answers_without_counts_are_told_of() {
+    let fixture = Fixture::new().await;
+    let text = r#"{"choices": [{"index": 0, "message": {"content": "Done, done."}, "finish_reason": "stop"}]}"#;
+    for (streamed, fault, unknown) in [
+        (true, Fault::Slow(Duration::ZERO), 0),
+        (true, Fault::Cut, 1),
+        (true, Fault::Truncated, 1),
+        (false, Fault::Truncated, 1),
+        (false, Fault::Malformed, 1),
+        (false, Fault::Body("application/json", text), 1),
+        (false, Fault::Body("application/json", "{}"), 0),
+    ] {
+        fixture.llm.fault_first(1, fault);
+        let session = fixture.session(Protocol::Chat);
+        ask(&session, Protocol::Chat, streamed).await;
+        let traffic = session.close().await.traffic;
+        assert_eq!(traffic.unfinished, unknown, "{fault:?}");
+        assert_eq!(traffic.streamed_tokens > 0, unknown > 0, "{fault:?}");
+    }
+}
+
+/// A proxy of the user's tells steps apart, and has a key of its own.
+#[tokio::test]
+async fn requests_and_probes_have_the_configured_headers() {
+    let fixture = Fixture::new().await;
+    fixture.llm.fault_first(1, Fault::status(400));
+    let mut config = fixture.config(Protocol::Chat);
+    let headers = json!({"x-team": "a b", "user-agent": "mine", "x-proxy": {"key": "proxy"}});
+    config.endpoint.headers = serde_json::from_value(headers).unwrap();
+    config
+        .keys
+        .insert("proxy".into(), "sk-proxy".to_owned().into());
+    let session = fixture.gateway.open(None, config).unwrap();
+    ask(&session, Protocol::Chat, true).await;
+    let account = session.close().await;
+    assert!(account.traffic.probes > 0);
+    let seen = fixture.llm.seen();
+    assert_eq!(seen.len(), 3);
+    for seen in seen {
+        let sent = |name: &str| seen.headers.get_all(name).iter().collect::<Vec<_>>();
+        assert_eq!(sent("x-team"), ["a b"]);
+        assert_eq!(sent("user-agent"), ["mine"]);
+        assert_eq!(sent("x-proxy"), ["sk-proxy"]);
+        assert_eq!(sent("x-swe-ci-step"), ["run/evolution/1/programmer"]);
+    }
+    let recording = String::from_utf8(account.recording.unwrap()).unwrap();
+    assert!(!recording.contains("sk-proxy"), "{recording}");
+}
+
+#[tokio::test]
 async fn some_failures_need_no_probe() {
     let fixture = Fixture::new().await;
     // A provider need not support counting tokens in advance.
@@ -414,7 +517,7 @@ async fn accounts_reach_the_open_internet_alone() {
 async fn failures_that_waiting_does_not_cure_are_not_retried() {
     let fixture = Fixture::new().await;
     let mut config = fixture.config(Protocol::Chat);
-    config.key = Some("sk-real\nkey".to_owned().into());
+    config.keys = [("k".to_owned(), "sk-real\nkey".to_owned().into())].into();
     let session = fixture.gateway.open(None, config).unwrap();
     let (_, answer) = ask(&session, Protocol::Chat, false).await;
     assert!(answer.contains("no header can hold"), "{answer}");
@@ -578,7 +681,7 @@ async fn a_recording_replaces_the_provider() {
 
     let mut config = fixture.config(Protocol::Chat);
     config.recording = Some(Arc::new(recording));
-    config.key = None;
+    config.keys.clear();
     let session = fixture.gateway.open(None, config).unwrap();
     assert_eq!(
         ask(&session, Protocol::Chat, true).await,

@@ -117,10 +117,11 @@ impl Events {
         let same = match (&waiting, history.waits.get(evolution_id)) {
             // A slightly later start is only rounding.
             (Some(now), Some(before)) => {
-                ProviderWait {
+                let alike = ProviderWait {
                     since: before.since.clone(),
                     ..now.clone()
-                } == *before
+                };
+                alike == *before && now.since.is_empty() == before.since.is_empty()
             }
             (now, before) => now.is_none() && before.is_none(),
         };

@@ -1,9 +1,11 @@
 //! The providers' stored keys, unsealed for the requests that need them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::agent::Endpoint;
 use swe_ci_core::permissions::Keyring;
 use swe_ci_store::{KeysAlone, SealedKey, Store};
 
@@ -38,6 +40,22 @@ impl Keys {
         let value = self.unseal(ring, name).await?;
         self.store.note_key_use(ring, name).await?;
         Ok(value)
+    }
+
+    /// The values of all keys that an endpoint names, by their names.
+    ///
+    /// # Errors
+    /// As [`Keys::open`].
+    pub async fn of_endpoint(
+        &self,
+        ring: &Keyring,
+        endpoint: &Endpoint,
+    ) -> Result<BTreeMap<String, SecretString>> {
+        let mut values = BTreeMap::new();
+        for (_, name) in endpoint.keys() {
+            values.insert(name.to_owned(), self.open(ring, name).await?);
+        }
+        Ok(values)
     }
 
     /// Checks that a key could be opened. It writes nothing: a key that is only

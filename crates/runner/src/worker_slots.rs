@@ -11,7 +11,7 @@ use swe_ci_base::panics::catch_panic;
 use swe_ci_core::labels::Labels;
 use swe_ci_core::run::Progress;
 use swe_ci_sandbox::host;
-use swe_ci_store::{Claim, Lease};
+use swe_ci_store::{Claim, Lease, answered};
 use swe_ci_views::event::What;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
@@ -25,9 +25,6 @@ use crate::idle_slots::IdleSlots;
 const LEASE_MS: i64 = 60_000;
 /// How often a worker renews its lease and reads the run's steering.
 const HEARTBEAT: Duration = Duration::from_secs(2);
-/// How long the database may take to answer about a lease: a connection that
-/// went dead must not let a worker go on beyond its lease.
-const ANSWER: Duration = Duration::from_secs(10);
 /// A worker that has not renewed a lease for so long may be gone.
 const QUIET_MS: i64 = 15_000;
 /// The pause after a failure that is no evolution's.
@@ -252,7 +249,7 @@ pub(crate) async fn keep_lease(
         tokio::time::sleep(HEARTBEAT).await;
         let id = &claim.evolution_id;
         let sent = Instant::now();
-        match answered(ANSWER, evolver.store.heartbeat(id, worker, LEASE_MS)).await {
+        match answered(evolver.store.heartbeat(id, worker, LEASE_MS)).await {
             Ok(Lease::Held) => renewed = sent,
             Ok(Lease::Ended) => return LeaseEnd::EvolutionEnded,
             Ok(Lease::Lost) => {
@@ -267,7 +264,7 @@ pub(crate) async fn keep_lease(
                 }
             }
         }
-        match answered(ANSWER, evolver.store.steering(&claim.run_id)).await {
+        match answered(evolver.store.steering(&claim.run_id)).await {
             Ok((Progress::Cancelled, _)) => interrupts.cancel.cancel(),
             Ok((_, steering)) => {
                 evolver.ledgers.set_budget(&claim.run_id, steering.budget);
@@ -277,24 +274,5 @@ pub(crate) async fn keep_lease(
             }
             Err(error) => tracing::warn!("cannot read the run's steering: {error:#}"),
         }
-    }
-}
-
-async fn answered<T>(within: Duration, query: impl Future<Output = Result<T>>) -> Result<T> {
-    let late = |_| Error::Unavailable(format!("no answer within {within:?}"));
-    let answer = tokio::time::timeout(within, query).await;
-    answer.map_err(late).flatten()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_dead_connection_is_not_waited_for() {
-        let dead = std::future::pending::<Result<()>>();
-        let dead = answered(Duration::from_millis(1), dead).await;
-        assert!(matches!(dead, Err(Error::Unavailable(_))), "{dead:?}");
-        assert_eq!(answered(ANSWER, async { Ok(1) }).await.unwrap(), 1);
     }
 }

@@ -26,7 +26,9 @@ use futures::Stream;
 use swe_ci_core::run::Limits;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-pub use docker::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, SweepScope, status_of};
+pub use docker::{
+    Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, SweepScope, lost_engine, status_of,
+};
 #[doc(hidden)]
 pub use fake::{FakeFiles, FakeSandbox, STDIN, STDOUT};
 pub use lines::Lines;

@@ -289,6 +289,7 @@ fn step() -> StepRow {
         log: Some("1".repeat(64)),
         usage: None,
         traffic: None,
+        truncation: None,
         trajectory: None,
         layer: None,
         container: None,

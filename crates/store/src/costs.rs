@@ -27,6 +27,8 @@ pub struct RunTotals {
     all_priced: bool,
     /// Iterations with integrity findings.
     pub findings: u32,
+    /// Steps whose last answer of the model was cut short.
+    pub truncated_steps: u32,
 }
 
 impl RunTotals {
@@ -203,6 +205,7 @@ impl Store {
         let sums = SUMMED.map(sum).join(", ");
         composed(format!(
             "SELECT count(*) AS steps, count(s.input_tokens) AS counted, count(s.micro_usd) AS priced, {sums},
+                    count(s.truncation) AS truncated_steps,
                     (SELECT count(*) FROM iterations i JOIN evolutions e ON e.id = i.evolution_id
                      WHERE e.run_id = $1 AND i.findings <> '[]') AS findings
              FROM steps s JOIN evolutions e ON e.id = s.evolution_id
@@ -214,7 +217,7 @@ impl Store {
             let steps: u64 = row.read("steps")?;
             let all = |counted: u64| counted > 0 && counted == steps;
             Ok(from_row!(row => RunTotals {
-                findings;
+                findings, truncated_steps;
                 taken: read_usage(row)?,
                 traffic: from_row!(row => Traffic {
                     requests, retries, waiting_ms, micro_usd,

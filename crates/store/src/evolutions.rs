@@ -2,7 +2,7 @@
 
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::metrics::Verdict;
-use swe_ci_core::step::{Cursor, Ending};
+use swe_ci_core::step::{Cursor, Ending, Truncation};
 use swe_ci_views::notification::{Cause, Occasion};
 
 use super::changes::{count_up, results_changed};
@@ -247,9 +247,9 @@ pub(super) async fn insert_steps(
             "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, product, log,
                                 started_at, finished_at, input_tokens, output_tokens, cached_tokens,
                                 reasoning_tokens, requests, retries, waiting_ms, micro_usd, unfinished,
-                                streamed_tokens, probes, probe_micro_usd, trajectory, layer, container)
+                                streamed_tokens, probes, probe_micro_usd, truncation, trajectory, layer, container)
              VALUES {}",
-            rows_of(steps.len(), 26)
+            rows_of(steps.len(), 27)
         ));
         for (step, seq) in steps.iter().zip(&mut seq) {
             insert = insert
@@ -269,6 +269,7 @@ pub(super) async fn insert_steps(
                 .with(step.traffic.map(|t| t.streamed_tokens))
                 .with(step.traffic.map(|t| t.probes))
                 .with(step.traffic.map(|t| t.probe_micro_usd))
+                .with(step.truncation.map(Truncation::name))
                 .with((&step.trajectory, &step.layer))
                 .with(step.container.as_ref().map(to_json).transpose()?);
         }

@@ -73,6 +73,7 @@ pub use identities::{Entry, ProvenIdentity};
 pub use imports::{ImportedEvolution, ImportedRun};
 pub use invitations::NewInvitation;
 pub use last_lines::LastLines;
+pub use leases::answered;
 pub use notification_deliveries::{AfterTry, Due};
 pub use notifications::{Confirmation, NewTarget};
 pub use provider_keys::{KeysAlone, SealedKey};

@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 36] = files![
+const FILES: [(&str, &str, &str); 37] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -54,6 +54,7 @@ const FILES: [(&str, &str, &str); 36] = files![
     "0034" "task_revisions",
     "0035" "unfinished",
     "0036" "evolution_audits",
+    "0039" "truncation",
 ];
 
 /// The version of the present schema.

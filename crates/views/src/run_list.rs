@@ -54,18 +54,16 @@ pub struct ListedRun {
 }
 
 impl ListedRun {
-    /// Whether it has a score to compare with those of other runs. Private runs
-    /// have one: they take a rank once they are public.
+    /// Whether its score is shown. Private runs have one: they take a rank once they
+    /// are public. That of a run over some tasks is of those alone.
     pub fn may_have_score(&self) -> bool {
         let RunSummary {
             progress,
             visibility,
-            config,
             ..
         } = &self.summary;
         *progress == Progress::Finished
             && *visibility != Visibility::Withdrawn
-            && config.tasks.is_empty()
             && self.unranked.is_none()
     }
 }

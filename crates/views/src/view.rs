@@ -11,7 +11,7 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::requirement::Requirement;
 use swe_ci_core::run::{Kind, Progress, RunConfig};
-use swe_ci_core::step::{Ending, Role, StepOutcome};
+use swe_ci_core::step::{Ending, Role, StepOutcome, Truncation};
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_core::usage::{Traffic, Usage};
 
@@ -356,18 +356,19 @@ pub struct CurrentStep {
     pub iteration: u32,
     pub role: Role,
     pub attempt: u32,
-    /// Present while it waits for its model's provider.
+    /// Present while it waits for its model's provider, or repeats itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<ProviderWait>,
 }
 
-/// A wait for a provider that does not answer or limits its rate. It does not
-/// count towards the agent's time limit.
+/// A wait for a provider that does not answer or limits its rate, which does not
+/// count towards the agent's time limit; or that the step repeats itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ProviderWait {
+    /// Empty if it does not wait.
     pub since: String,
-    /// The provider's last answer, in words; empty while the request still
-    /// queues behind others to this provider.
+    /// The provider's last answer, in words; empty while a request waits for its
+    /// first one.
     pub why: String,
     /// When the provider is asked again; absent while it is being asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -378,6 +379,9 @@ pub struct ProviderWait {
     pub probes: u64,
     #[serde(default)]
     pub probe_micro_usd: u64,
+    /// How often in a row the agent has made the same call, from ten.
+    #[serde(default)]
+    pub repeats: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -446,6 +450,9 @@ pub struct StepView {
     pub usage: Option<Usage>,
     /// The gateway's measurements; absent without a gateway.
     pub traffic: Option<Traffic>,
+    /// How the model's last answer was cut short, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncation: Option<Truncation>,
     /// How its conversation was recorded; absent for one that called no model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recording: Option<RecordingFormat>,
@@ -476,6 +483,7 @@ mod tests {
                 micro_usd,
                 ..Traffic::default()
             }),
+            truncation: None,
             recording: None,
             container: None,
         };

@@ -248,9 +248,7 @@ async fn config_of_options(engine: &Engine, options: Check) -> Result<RunConfig,
         url: options.url.unwrap_or_default(),
         model,
         key: options.key,
-        parameters: serde_json::Map::new(),
-        prices: None,
-        recording: None,
+        ..Endpoint::default()
     });
     Ok(config)
 }
@@ -358,6 +356,7 @@ mod tests {
                 seconds: 1.25,
                 usage,
                 traffic,
+                truncation: None,
                 recording: None,
                 container: None,
             };

@@ -54,7 +54,19 @@ pub(super) async fn execute(
     let judged = engine().await?.judge(&id, plan, &tell).await?;
     output::show(&judged, options.json, |judged| {
         output::line(summary(judged))
-    })
+    })?;
+    let mut problems = judged
+        .judgements
+        .iter()
+        .filter_map(|one| one.problem.as_ref());
+    match problems.next() {
+        None => Ok(()),
+        Some(first) => {
+            let unanswered = judged.unanswered();
+            let why = format!("{unanswered} iterations have no answers, such as: {first}");
+            Err(Failure::new(why).next("the same command asks about them again"))
+        }
+    }
 }
 
 fn summary(judged: &JudgedRun) -> String {

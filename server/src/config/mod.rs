@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use secrecy::{ExposeSecret, SecretString};
+use swe_ci_core::agent::Budget;
 use swe_ci_core::ceilings::Ceilings;
 use tokio::runtime::Handle;
 use tracing_subscriber::EnvFilter;
@@ -93,6 +94,16 @@ pub struct GlobalOptions {
     )]
     ceilings: Ceilings,
 
+    /// Budget of a run that asks a model and names no budget itself; its limit
+    /// in US dollars holds where the model's price is known; no limit when empty
+    #[arg(
+        long,
+        env = "SWE_CI_DEFAULT_BUDGET",
+        value_name = "NAME=N,…",
+        default_value = "usd=100,tokens=1000000000"
+    )]
+    default_budget: Budget,
+
     /// Log filter for stderr, such as `debug` or `swe_ci_engine=debug,warn`;
     /// `info` for serve and `warn` for the rest when absent
     #[arg(long, env = "SWE_CI_LOG", value_name = "FILTER", value_parser = log_filter)]
@@ -161,6 +172,7 @@ impl GlobalOptions {
             container_runtime: given(self.container_runtime.as_ref()),
             build_network_name: given(self.build_network.as_ref()),
             ceilings: self.ceilings,
+            default_budget: self.default_budget,
             hub_endpoint: environment.get("HF_ENDPOINT"),
             hub_token: environment.get("HF_TOKEN").map(SecretString::from),
             github_endpoint: environment.get("GITHUB_API_URL"),

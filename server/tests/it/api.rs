@@ -102,7 +102,7 @@ async fn the_leaderboard() {
         json!({
             "rank": 1, "tie_group": 1, "run_id": HUMAN, "model": "Human (replayed history)", "provider": "",
             "harness": "replay", "harness_version": "1", "release_date": null, "kind": "human", "mode": "tdd", "progress": "finished", "metric_version": 1,
-            "finished_at": "2025-11-20T00:54:20Z", "usage": null, "micro_usd": null, "findings": 0,
+            "finished_at": "2025-11-20T00:54:20Z", "usage": null, "micro_usd": null, "findings": 0, "truncated_steps": 0,
             "counts_only": false, "tasks": 2, "tasks_total": 2, "tasks_blocked": 0,
             // alpha: (0.5 + 1 + 1 + 1) / 4; beta: 1.
             "evoscore": 0.9375, "zero_regression_rate": 1.0, "net_zero_regression_rate": 1.0,

@@ -106,6 +106,10 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
         let facts = facts.map(|container| view! { <ContainerFacts container/> });
         view! { <td role="cell" class="step-container" data-label="Container">{facts}</td> }
     });
+    let truncation = step.truncation.map(|truncation| {
+        let name = truncation.name().replace('_', " ");
+        view! { <small>{name}</small> }
+    });
     let detail = Some(step.detail.clone()).filter(|detail| !detail.is_empty());
     let detail = known
         .detail
@@ -116,7 +120,7 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
                 {step.role.name()}
                 <small>{format!("attempt {}", step.attempt)}</small>
             </th>
-            <td role="cell"><Tag text=word.to_owned() tone/></td>
+            <td role="cell"><Tag text=word.to_owned() tone/>{truncation}</td>
             {figure(known.time, "Time", time)}
             {figure(known.tokens, "Tokens", tokens)}
             {figure(known.requests, "Requests", requests)}
@@ -139,7 +143,7 @@ fn figure(shown: bool, label: &'static str, figure: Option<Figure>) -> Option<im
     })
 }
 
-/// "2 retries, 1 probe, 1 unfinished: about 120 tokens, not counted".
+/// "2 retries, 1 probe, 1 of unknown tokens: about 120, not counted".
 fn about_requests(traffic: Traffic) -> Option<String> {
     let probes = (traffic.probes > 0).then(|| {
         let cost = Some(traffic.probe_micro_usd).filter(|cost| *cost > 0);
@@ -149,11 +153,11 @@ fn about_requests(traffic: Traffic) -> Option<String> {
         format!("{}{cost}", format::count(traffic.probes, "probe"))
     });
     let unfinished = (traffic.unfinished > 0).then(|| {
-        let tokens = match traffic.streamed_tokens {
-            0 => "tokens unknown".to_owned(),
-            about => format!("about {} tokens, not counted", format::thousands(about)),
+        let about = match traffic.streamed_tokens {
+            0 => String::new(),
+            about => format!(": about {}, not counted", format::thousands(about)),
         };
-        format!("{} unfinished: {tokens}", traffic.unfinished)
+        format!("{} of unknown tokens{about}", traffic.unfinished)
     });
     let parts: Vec<String> = [format::retries(traffic.retries), probes, unfinished]
         .into_iter()

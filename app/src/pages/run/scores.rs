@@ -254,9 +254,14 @@ pub(super) fn ScoresOfRun(
     let none = Memo::new(move |_| scores.with(Vec::is_empty));
     let body = move || {
         if none.get() {
-            return Either::Left(view! {
-                <p class="quiet">"They will appear here as soon as the first evolution ends."</p>
-            });
+            let (is_over, blocked) =
+                detail.with(|d| (d.summary.progress.is_over(), d.summary.evolutions_blocked));
+            let words = match (is_over, blocked) {
+                (false, _) => "They will appear here as soon as the first evolution ends.".into(),
+                (true, 0) => "No evolution was scored.".into(),
+                (true, blocked) => format!("No evolution was scored: {blocked} blocked."),
+            };
+            return Either::Left(view! { <p class="quiet">{words}</p> });
         }
         let run_id = run_id.clone();
         Either::Right(view! {

@@ -2,6 +2,7 @@
 //! provider, the machine is short of a resource, or evolutions stopped for
 //! reasons other than the agent.
 
+use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::run::Progress;
 use swe_ci_core::step::Ending;
@@ -117,12 +118,23 @@ fn shortage_in_words(shortage: Shortage) -> (&'static str, &'static str) {
     }
 }
 
-/// The current step is waiting for its model's provider.
+/// The current step is waiting for its model's provider, or repeats itself.
 #[component]
 pub(super) fn Waiting(evolution: Memo<EvolutionView>) -> impl IntoView {
     let waiting = Memo::new(move |_| evolution.with(|e| e.current.clone()?.waiting));
     move || {
         let wait = waiting.get()?;
+        let repeats = (wait.repeats > 0).then(|| {
+            let calls = format::thousands(wait.repeats);
+            view! {
+                <p class="note" data-tone="warn">
+                    {format!("The agent has repeated its last call {calls} times. It may be in a loop, which costs tokens until a limit ends it: look at its output, or pause the run.")}
+                </p>
+            }
+        });
+        if wait.since.is_empty() {
+            return Some(Either::Left(repeats));
+        }
         let probes = probes(&wait);
         let ProviderWait {
             since,
@@ -134,12 +146,13 @@ pub(super) fn Waiting(evolution: Memo<EvolutionView>) -> impl IntoView {
             " It goes on by itself once the provider answers: check the key, the credit and the model there, or pause the run.",
         );
         let why = match why.is_empty() {
-            true => "its other requests come first.".to_owned(),
+            true => "a request has no answer yet.".to_owned(),
             false => sentence(why),
         };
         let next =
             next_try.map(|at| view! { " The provider is asked again at " <Time at=Some(at)/> "." });
-        Some(view! {
+        Some(Either::Right(view! {
+            {repeats}
             <p class="note" data-tone="warn">
                 "Waiting for the provider since "
                 <Time at=Some(since)/>
@@ -150,7 +163,7 @@ pub(super) fn Waiting(evolution: Memo<EvolutionView>) -> impl IntoView {
                 {probes}
                 " The agent's time limit excludes this wait."
             </p>
-        })
+        }))
     }
 }
 

@@ -56,7 +56,10 @@ impl Figures {
             };
             let unfinished = match traffic.unfinished {
                 0 => String::new(),
-                unfinished => format!(", {} of them unfinished", format::thousands(unfinished)),
+                unfinished => format!(
+                    ", {} of them of unknown tokens",
+                    format::thousands(unfinished)
+                ),
             };
             labels::of_limit(count, most(budget.requests)) + &unfinished + &probes
         });

@@ -100,7 +100,7 @@ fn RunList(query: RunsQuery, found: Found) -> impl IntoView {
         <Key words=Signal::stored(vec![Word::Run, Word::Split, Word::EvoScore, Word::Iteration])/>
         <MarkKey words=Signal::stored(marks)/>
         <CardTable class="list cards" caption="Runs, newest first" heads>{rows}</CardTable>
-        <p class="footnote">"EvoScore is always at γ = 1 in the paper's convention. Runs have one once they are finished, unless they take no rank."</p>
+        <p class="footnote">"EvoScore is always at γ = 1 in the paper's convention. Runs have one once they are finished, unless they take no rank; that of a run over some tasks is of those alone."</p>
         <NextPage href=next/>
     })
 }

@@ -232,6 +232,7 @@ mod tests {
             log: None,
             usage: None,
             traffic: None,
+            truncation: None,
             trajectory: None,
             layer: None,
             container: None,

@@ -180,13 +180,12 @@ mod tests {
             url: "https://api.example.org/v1".into(),
             model: "m".into(),
             key: key.map(str::to_owned),
-            parameters: serde_json::Map::new(),
             prices: Some(Prices {
                 input: 1.0,
                 cached: None,
                 output: 1.0,
             }),
-            recording: None,
+            ..Endpoint::default()
         });
         config
     }
@@ -206,6 +205,7 @@ mod tests {
                 seconds: 1.0,
                 usage: None,
                 traffic: Some(traffic),
+                truncation: None,
                 recording: None,
                 container: None,
             },

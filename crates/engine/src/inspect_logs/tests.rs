@@ -76,6 +76,7 @@ fn step(role: Role, attempt: u32, trajectory: Option<Trajectory>) -> RecordedSte
             seconds: 9.0,
             usage: None,
             traffic: None,
+            truncation: None,
             recording: None,
             container: None,
         },

@@ -92,6 +92,7 @@ fn steps_of(index: usize, recorded: &Recorded, solved: bool, now: i64) -> [StepR
         log: None,
         usage,
         traffic: None,
+        truncation: None,
         trajectory: None,
         layer: None,
         container: None,

@@ -78,13 +78,12 @@ pub fn config(llm: &ScriptedLlm, harness: HarnessConfig, protocol: Protocol) -> 
         url: llm.url(protocol),
         model: MODEL.into(),
         key: Some(KEY_NAME.into()),
-        parameters: serde_json::Map::default(),
         prices: Some(Prices {
             input: 1.0,
             cached: Some(0.1),
             output: 10.0,
         }),
-        recording: None,
+        ..Endpoint::default()
     });
     config
 }
@@ -267,18 +266,83 @@ async fn an_evolution_whose_own_budget_is_spent_is_scored_with_what_it_reached()
     assert_eq!(leaderboard.entries.len(), 1, "and it takes a rank");
 }
 
-/// The model's answer does not come; the agent is bound all the same.
+/// Half of the model's answer comes; the agent is bound all the same, unless the
+/// provider answers nothing at all.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_builtin_agent_is_bound_by_its_time() {
     let fixture = ready().await;
-    let llm = llm(Script::with(|_| Turn::Fault(Fault::Stall))).await;
+    let llm = llm(Script::with(|_| Turn::Fault(Fault::Hang))).await;
     let mut config = builtin(&llm);
     config.limits.agent_seconds = 2;
     config.plan.max_attempts = 1;
-    let run = fixture.run(config).await;
-    let step = steps(&fixture, &run).await.remove(0);
-    assert_eq!(step.outcome, StepOutcome::AgentTimedOut, "{}", step.detail);
-    assert_eq!(step.traffic.unwrap().unfinished, 1);
+    for expect in [StepOutcome::AgentTimedOut, StepOutcome::ProviderFailed] {
+        let run = fixture.run(config.clone()).await;
+        let step = steps(&fixture, &run).await.remove(0);
+        assert_eq!(step.outcome, expect, "{}", step.detail);
+        assert!(step.detail.contains("unanswered"), "{}", step.detail);
+        let traffic = step.traffic.unwrap();
+        assert_eq!(traffic.unfinished, 1);
+        assert!(traffic.streamed_tokens > 0);
+        llm.fault_when(|seen| seen.turn.is_none().then_some(Fault::status(500)));
+    }
+}
+
+/// A paid recording that cannot be stored fails its step: the step is repeated, and
+/// what it took counts.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_without_its_recording_is_repeated() {
+    let fixture = ready().await;
+    let llm = llm(Script::with(mend_one_by_one)).await;
+    let submitted = fixture.engine.submit(builtin(&llm), Visibility::Public);
+    let id = submitted.await.unwrap();
+    let run = fixture.engine.run(&id).await.unwrap();
+    let evolution = &run.evolution_list[0].evolution_id;
+    // A file where the folder should be.
+    let folder = fixture.folder.path().join("data/artifacts/evolutions");
+    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder.join(evolution);
+    std::fs::write(&folder, "").unwrap();
+    let steps = async || fixture.engine.steps(evolution).await.unwrap();
+    let failed = fixture.work_until(async || steps().await.into_iter().next());
+    let failed = failed.await;
+    assert_eq!(
+        failed.outcome,
+        StepOutcome::InfraFailed,
+        "{}",
+        failed.detail
+    );
+    assert!(
+        failed.detail.contains("the recording of the step"),
+        "{}",
+        failed.detail
+    );
+    std::fs::remove_file(&folder).unwrap();
+    let run = fixture
+        .until(&id, |run| run.summary.progress.is_over())
+        .await;
+    assert_eq!(run.evolution_list[0].ending, Some(Ending::Solved));
+    let mut counted = swe_ci_core::usage::Usage::default();
+    for step in steps().await {
+        counted += step.usage.unwrap_or_default();
+    }
+    assert_eq!(counted, llm.sent(), "no token is lost");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_repeats_itself_is_told_of() {
+    let fixture = ready().await;
+    let llm = llm(Script::with(|_| Turn::bash("true"))).await;
+    let id = fixture
+        .engine
+        .submit(builtin(&llm), Visibility::Public)
+        .await
+        .unwrap();
+    let repeats = |run: &RunDetail| {
+        let step = run.evolution_list[0].current.clone();
+        Some(step?.waiting?.repeats)
+    };
+    let run = fixture.until(&id, |run| repeats(run) >= Some(10)).await;
+    assert_eq!(repeats(&run).unwrap() % 10, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

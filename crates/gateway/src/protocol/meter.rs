@@ -19,6 +19,8 @@ const MAX_ERROR: usize = 2000;
 pub struct Metered {
     /// The provider's count; none if it sent none.
     pub usage: Option<Usage>,
+    /// It cost tokens, and says not how many, or cannot be read.
+    pub is_uncounted: bool,
     /// The answer has its protocol's end marker and contains no error.
     pub complete: bool,
     /// An error reported inside the answer, independent of the HTTP status.
@@ -127,12 +129,12 @@ impl Meter {
     }
 
     pub fn finish(mut self) -> Metered {
+        let mut unread = matches!(self.form, Form::TooLong);
         match &mut self.form {
-            Form::Whole(whole) => {
-                if let Some(answer) = read_json(whole) {
-                    dialect(self.protocol).answer(&answer, &mut self.progress);
-                }
-            }
+            Form::Whole(whole) => match read_json(whole) {
+                Some(answer) => dialect(self.protocol).answer(&answer, &mut self.progress),
+                None => unread = true,
+            },
             Form::Stream(splitter) => {
                 if let Some(event) = splitter.finish() {
                     self.progress.event(self.protocol, event, false);
@@ -141,8 +143,10 @@ impl Meter {
             Form::Unknown | Form::TooLong => {}
         }
         let found = self.progress;
+        let is_counted = found.counts != Counts::default();
         Metered {
-            usage: (found.counts != Counts::default()).then(|| found.counts.usage()),
+            usage: is_counted.then(|| found.counts.usage()),
+            is_uncounted: !is_counted && (found.says || unread),
             complete: found.ended && found.error.is_none(),
             error: found.error,
             says: found.says,

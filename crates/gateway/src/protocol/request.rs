@@ -57,8 +57,8 @@ pub struct AgentRequest {
     /// The body as text; a tree takes several times as much memory.
     fields: Fields,
     pub counting: bool,
-    /// The caller is in this process, and wants the answer whole. If the provider is
-    /// silent for too long, it is asked to stream.
+    /// The caller is in this process. It leaves to the gateway how the provider answers,
+    /// and gets the answer whole.
     pub in_process: bool,
     /// The tools and fields with which the provider would act for the agent.
     hosted_tools: BTreeSet<String>,
@@ -145,8 +145,8 @@ impl AgentRequest {
     pub fn outgoing(&self, endpoint: &Endpoint, allow_hosted_tools: bool) -> Outgoing {
         let dialect = dialect(self.protocol);
         let mut body = self.fields.clone();
-        if self.in_process && self.streamed {
-            body.put("stream", &true.into());
+        if self.in_process {
+            body.put("stream", &self.streamed.into());
         }
         if !self.counting {
             dialect.request_usage(self, &mut body);

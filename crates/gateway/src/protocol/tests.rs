@@ -350,6 +350,7 @@ fn metered<'a>(protocol: Protocol, pieces: impl IntoIterator<Item = &'a [u8]>) -
     }
     Metered {
         says: false,
+        is_uncounted: false,
         odd_end: None,
         ..meter.finish()
     }

@@ -18,10 +18,14 @@ mod parsers;
 mod tests;
 mod transcript;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use swe_ci_views::conversation::{Messages, RecordingFormat};
 use swe_ci_views::trajectories::StepDigest;
 
 pub use atif::About;
+pub(crate) use digest::{is_too_long, truncation};
+
 use conversations::{Conversation, conversations};
 
 use crate::{Exchange, Lines};
@@ -57,6 +61,19 @@ impl Conversations {
     pub fn atif(&self, about: &About) -> atif::Trajectory {
         atif::atif(about, &self.0)
     }
+}
+
+/// Stands for what the model says in an answer: its calls, or its text without any.
+pub(crate) fn said(exchange: &Exchange) -> u64 {
+    let message = parsers::answer(exchange).message;
+    let mut hasher = DefaultHasher::new();
+    for call in &message.calls {
+        (&call.name, call.arguments.to_string()).hash(&mut hasher);
+    }
+    if message.calls.is_empty() {
+        message.text.hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 /// A guess at the tokens of an answer, by the usual four characters each.

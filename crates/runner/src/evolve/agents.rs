@@ -11,7 +11,7 @@ use swe_ci_core::agent::{AgentConfig, Budget};
 use swe_ci_core::finding::{Finding, FindingKind};
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::requirement::Mode;
-use swe_ci_core::step::{Role, StepOutcome};
+use swe_ci_core::step::{Role, StepOutcome, Truncation};
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_gateway::{self, GatewaySession, Ledger, Recording, SessionConfig, StopReason};
 use swe_ci_sandbox::{Exec, Exit, WantedFiles};
@@ -80,8 +80,8 @@ pub(super) struct ModelUsage {
     pub layer: Option<String>,
     /// Why the provider is at fault, if it is.
     pub trouble: Option<String>,
-    /// What a reader should know of the last answer.
-    pub note: Option<String>,
+    /// Of the model's last answer.
+    pub truncation: Option<Truncation>,
     /// Requests the gateway refused, by the tools they asked the provider to
     /// execute.
     pub refused_tools: BTreeMap<String, u32>,
@@ -253,7 +253,7 @@ impl<'a> Agents<'a> {
             }
         };
         // A stopped session ends the attempt at once.
-        tokio::select! {
+        let worked = tokio::select! {
             biased;
             reason = session.stopped() => Err(match reason {
                 StopReason::Budget(why) => Failure::Ended(StepOutcome::BudgetSpent, why),
@@ -264,25 +264,37 @@ impl<'a> Agents<'a> {
             }),
             result = working => result,
             never = this.waits.watch(session) => match never {},
-        }
+        };
+        let Err(Failure::Ended(timed_out @ StepOutcome::AgentTimedOut, why)) = worked else {
+            return worked;
+        };
+        Err(match session.unanswered().await {
+            Ok(None) => Failure::Ended(timed_out, why),
+            Ok(Some(since)) => {
+                let seconds = since.as_secs();
+                let why = format!("{why}; its last request was unanswered for {seconds} s");
+                Failure::Ended(timed_out, why)
+            }
+            Err(unable) => Failure::Ended(StepOutcome::ProviderFailed, unable),
+        })
     }
 
     async fn open(&self, work: &Work<'_>) -> Result<GatewaySession, Failure> {
         let player = self.player(work.role);
         let endpoint = player.and_then(|player| player.config.endpoint.clone());
         let endpoint = endpoint.ok_or_else(|| anyhow::anyhow!("the agent has no endpoint"))?;
-        let key = match (&endpoint.key, &work.recording) {
-            (Some(name), None) => {
-                let (keys, ring) = (&self.evolver.keys, &self.permissions.keyring);
-                let key = keys.open(ring, name).await;
-                Some(key.map_err(anyhow::Error::new)?)
+        let keys = match &work.recording {
+            None => {
+                let ring = &self.permissions.keyring;
+                let keys = self.evolver.keys.of_endpoint(ring, &endpoint).await;
+                keys.map_err(anyhow::Error::new)?
             }
-            _ => None,
+            Some(_) => BTreeMap::new(),
         };
         let config = SessionConfig {
             endpoint,
             grant: self.permissions.clone(),
-            key,
+            keys,
             recording: work.recording.clone(),
             ledger: self.ledger.clone(),
             evolution_ledger: self.evolution_ledger.clone(),
@@ -378,7 +390,7 @@ impl<'a> Agents<'a> {
         self.model_usage.usage = Some(account.usage);
         self.model_usage.traffic = Some(account.traffic);
         self.model_usage.trouble = account.trouble;
-        self.model_usage.note = account.note;
+        self.model_usage.truncation = account.truncation;
         self.model_usage.refused_tools = account.refused_tools;
         if let Some(lines) = account.recording {
             let stored = self.evolver.artifacts.put(key, lines).await;

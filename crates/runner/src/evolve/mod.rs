@@ -270,6 +270,7 @@ fn step_row(
         log: attempt.log.clone(),
         usage: usage.usage,
         traffic: usage.traffic,
+        truncation: usage.truncation,
         trajectory: usage.trajectory,
         layer: usage.layer,
         container,

@@ -1,5 +1,5 @@
-//! Detects that a step waits for its model's provider, and reports it to
-//! watching clients.
+//! Detects that a step waits for its model's provider or repeats itself, and reports
+//! it to watching clients.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -13,6 +13,8 @@ use crate::events::Events;
 
 /// Shorter waits are not reported: every request waits for its turn.
 const MIN_REPORTED: Duration = Duration::from_secs(3);
+/// So many repetitions of a call are reported, and so many more again.
+const REPEATS: u32 = 10;
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Reports the provider waits of one evolution, and their end when the watch is
@@ -30,13 +32,21 @@ impl ProviderWaits<'_> {
         loop {
             tokio::time::sleep(CHECK_INTERVAL).await;
             let waiting = session.waiting().filter(|wait| wait.waited >= MIN_REPORTED);
-            self.report(waiting.map(|wait| ProviderWait {
+            let waiting = waiting.map(|wait| ProviderWait {
                 since: rfc3339(now_ms() - i64::try_from(wait.waited.as_millis()).unwrap_or(0)),
                 why: wait.why,
                 next_try: wait.next_try.map(rfc3339),
                 probes: wait.probes,
                 probe_micro_usd: wait.probe_micro_usd,
-            }));
+                repeats: 0,
+            });
+            let repeats = session.repeats() / REPEATS * REPEATS;
+            let repeating = (repeats > 0).then(ProviderWait::default);
+            self.report(
+                waiting
+                    .or(repeating)
+                    .map(|wait| ProviderWait { repeats, ..wait }),
+            );
         }
     }
 

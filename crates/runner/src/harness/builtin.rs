@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
+use swe_ci_core::step::Truncation;
 use swe_ci_gateway::{ChatAnswer, GatewaySession};
 use swe_ci_sandbox::CODE_FOLDER;
 use swe_ci_sandbox::{Exec, Exit, OnLine, SandboxContainer, SandboxError};
@@ -24,8 +25,6 @@ const MAX_OUTPUT: usize = 16_000;
 const MAX_FILE: u64 = 4 << 20;
 /// Seconds a command may take.
 const COMMAND_SECONDS: u64 = 600;
-
-const CALL_AS_TEXT: &str = "the model's last answer has a tool call written as text, which its server's tool parser did not recognise";
 
 const SYSTEM: &str = "You work in a Linux container by calling tools; nobody reads what you say in between. Commands start in /app/code, each in a new shell, and may take ten minutes. When your work is done, answer without calling a tool.";
 
@@ -78,7 +77,7 @@ async fn converse(task: &Task<'_>, on_line: OnLine<'_>) -> Result<(), End> {
         messages.push(answer.message);
         if answer.calls.is_empty() {
             if answer.has_call_as_text {
-                task.session.note(CALL_AS_TEXT);
+                task.session.note(Truncation::CallAsText);
             }
             return Ok(());
         }

@@ -12,6 +12,24 @@ pub fn status_of(error: &Error) -> Option<u16> {
     }
 }
 
+/// Whether the engine was gone, or did not answer to the end: neither it nor what it
+/// was asked about is to blame. A refusal is an answer.
+pub fn lost_engine(error: &anyhow::Error) -> bool {
+    use Error::{DockerResponseServerError, DockerStreamError};
+    error
+        .chain()
+        .any(|cause| match cause.downcast_ref::<Error>() {
+            Some(answer) => !matches!(
+                answer,
+                DockerResponseServerError { .. } | DockerStreamError { .. }
+            ),
+            None => matches!(
+                cause.downcast_ref::<SandboxError>(),
+                Some(SandboxError::Engine(_) | SandboxError::Lost)
+            ),
+        })
+}
+
 /// The engine did not do what `action` names (an infinitive without "to").
 pub(super) fn engine_error(action: &str, error: &Error) -> SandboxError {
     SandboxError::Engine(format!(
@@ -31,6 +49,24 @@ pub(super) fn is_refused_inside(message: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_is_an_answer_of_the_engine() {
+        let check = |error: Error, expect: bool| {
+            let shown = error.to_string();
+            let error = anyhow::Error::new(error).context("cannot load a.tar.gz");
+            assert_eq!(lost_engine(&error), expect, "{shown}");
+        };
+        let refused = Error::DockerResponseServerError {
+            status_code: 400,
+            message: "unexpected EOF".into(),
+        };
+        check(refused, false);
+        check(Error::RequestTimeoutError, true);
+        let cut = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
+        check(Error::IOError { err: cut }, true);
+        assert!(!lost_engine(&anyhow::anyhow!("it holds no image")));
+    }
 
     #[test]
     fn refusals_from_inside() {

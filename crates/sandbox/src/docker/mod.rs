@@ -31,7 +31,7 @@ use bollard::query_parameters::{CreateContainerOptions, StartContainerOptions};
 
 use self::container::DockerContainer;
 use self::error::engine_error;
-pub use self::error::status_of;
+pub use self::error::{lost_engine, status_of};
 pub use self::leftover_containers::SweepScope;
 use self::process::Process;
 use super::{ContainerSpec, LAYER_FOLDER, Sandbox, SandboxContainer, SandboxError};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use bollard::query_parameters::{ImportImageOptions, TagImageOptionsBuilder};
 use bytes::Bytes;
 use futures::{StreamExt, stream};
@@ -54,7 +54,7 @@ impl Images {
         let mut load = std::pin::pin!(api.import_image_stream(options, pieces, None));
         let mut loaded = None;
         while let Some(info) = load.next().await {
-            let info = info.map_err(|e| anyhow!("the container engine refused it: {e}"))?;
+            let info = info.context("the container engine refused it")?;
             if let Some(problem) = info.error_detail.and_then(|e| e.message) {
                 bail!("the container engine refused it: {problem}");
             }

@@ -8,7 +8,7 @@ use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::run::Progress;
-use swe_ci_core::step::{Ending, Role, StepOutcome};
+use swe_ci_core::step::{Ending, Role, StepOutcome, Truncation};
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_views::container::Container;
@@ -91,6 +91,8 @@ pub struct StepRow {
     pub usage: Option<Usage>,
     /// The gateway's traffic, if the step used it.
     pub traffic: Option<Traffic>,
+    /// Of the model's last answer.
+    pub truncation: Option<Truncation>,
     /// Artifact: the trajectory of model calls.
     pub trajectory: Option<String>,
     /// Content digest of the layer image with the harness.
@@ -112,6 +114,7 @@ impl StepRow {
             seconds: seconds_between(self.started_at, self.finished_at),
             usage: self.usage,
             traffic: self.traffic,
+            truncation: self.truncation,
             recording: self.trajectory.as_deref().map(RecordingFormat::of),
             container: self.container.clone(),
         }
@@ -190,11 +193,13 @@ fn read_start(row: &AnyRow) -> Result<Option<Start>> {
 }
 
 pub(crate) fn read_step(row: &AnyRow) -> Result<StepRow> {
+    let truncation: Option<String> = row.read("truncation")?;
     Ok(from_row!(row => StepRow {
         iteration, role, attempt, outcome, detail, product, log, trajectory, layer, started_at,
         finished_at;
         usage: read_usage(row)?,
         traffic: read_traffic(row)?,
+        truncation: truncation.and_then(|name| Truncation::from_name(&name)),
         container: row.optional_json("container", "a step's container")?
     }))
 }

@@ -2,6 +2,7 @@
 //! first bindings, and a later `NULL` has to fit them.
 
 use swe_ci_core::run::Limits;
+use swe_ci_core::step::Truncation;
 use swe_ci_views::container::{Container, ContainerLimits};
 
 use super::*;
@@ -40,6 +41,7 @@ async fn absent_and_present_values_are_recorded_in_turn() {
             probe_micro_usd: 9,
             micro_usd: Some(8),
         }),
+        truncation: Some(Truncation::CutOff),
         layer: Some("sha256:1".into()),
         container: Some(Container {
             image: "sha256:2".into(),

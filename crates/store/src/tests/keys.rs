@@ -194,9 +194,7 @@ async fn keys_for_one_run_are_removed_with_it() {
                 url: "https://models.example".into(),
                 model: "m".into(),
                 key: Some(key.into()),
-                parameters: serde_json::Map::new(),
-                prices: None,
-                recording: None,
+                ..Endpoint::default()
             };
             let config = RunConfig {
                 harness: HarnessConfig::Builtin,

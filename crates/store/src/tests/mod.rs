@@ -156,6 +156,7 @@ fn step(iteration: u32, role: Role, outcome: StepOutcome) -> StepRow {
             micro_usd: Some(1_500),
             ..Traffic::default()
         }),
+        truncation: None,
         trajectory: Some("trajectory".into()),
         layer: None,
         container: None,

@@ -48,6 +48,7 @@ pub struct Seen {
     pub model: String,
     /// The key in the request, right or wrong. Test keys are not secret.
     pub key: Option<String>,
+    pub headers: axum::http::HeaderMap,
     /// The agent's role, and how many answers it had got; none for side requests.
     pub turn: Option<(Role, usize)>,
     /// Null if it was not JSON.

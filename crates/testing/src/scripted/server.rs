@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::serve::IncomingStream;
 use axum::{Json, Router};
-use futures::{StreamExt, stream};
+use futures::{Stream, StreamExt, stream};
 use serde_json::{Value, json};
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::usage::Usage;
@@ -170,6 +170,7 @@ async fn handle(
         path: path.to_owned(),
         model: request.model.clone(),
         key,
+        headers,
         turn: request.turn(),
         body,
     };
@@ -205,9 +206,16 @@ async fn faulty_response(fault: Fault, reply: Reply, protocol: Protocol, line: &
             let head = [(CONTENT_TYPE, "text/event-stream")];
             (head, Body::from_stream(nothing)).into_response()
         }
+        Fault::Hang => reply.half(stream::pending()),
         Fault::Truncated => reply.truncated().into_response(),
         Fault::Malformed => reply.malformed().into_response(),
-        Fault::Cut => reply.cut(),
+        Fault::Cut => {
+            // The half is on its way before.
+            reply.half(stream::once(async {
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                Err(std::io::Error::other("cut"))
+            }))
+        }
         Fault::Body(kind, body) => ([(CONTENT_TYPE, kind)], body).into_response(),
         Fault::Drop => {
             line.hang_up();
@@ -233,14 +241,10 @@ impl Reply {
         }
     }
 
-    fn cut(self) -> Response {
+    /// The first half, and then this.
+    fn half(self, end: impl Stream<Item = std::io::Result<String>> + Send + 'static) -> Response {
         let head = [(CONTENT_TYPE, "text/event-stream")];
         let parts = stream::iter(self.truncated().parts).map(Ok);
-        // The half is on its way before.
-        let end = stream::once(async {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-            Err(std::io::Error::other("cut"))
-        });
         (head, Body::from_stream(parts.chain(end))).into_response()
     }
 

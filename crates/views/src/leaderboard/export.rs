@@ -98,7 +98,7 @@ fn heads(column: Column) -> Vec<&'static str> {
             "wall_seconds_per_iteration,wall_seconds_per_iteration_low,\
              wall_seconds_per_iteration_high"
         }
-        Column::Findings => "findings",
+        Column::Findings => "findings,truncated_steps",
         Column::Tasks => "tasks,tasks_total,tasks_blocked",
         Column::Released => "release_date",
         Column::Finished => "finished_at",
@@ -142,7 +142,7 @@ fn cells(column: Column, row: &Row) -> Vec<String> {
                 or_empty(interval.map(|i| i.high)),
             ]
         }
-        Column::Findings => vec![row.findings.to_string()],
+        Column::Findings => vec![row.findings.to_string(), row.truncated_steps.to_string()],
         Column::Tasks => vec![
             row.tasks.to_string(),
             row.tasks_total.to_string(),

@@ -143,6 +143,8 @@ pub struct Entry {
     pub micro_usd: Option<u64>,
     /// Iterations with integrity findings.
     pub findings: u32,
+    /// Steps whose last answer of the model was cut short.
+    pub truncated_steps: u32,
     /// N: shorter evolutions are padded to it.
     pub max_iterations: u32,
     /// Evolutions that were asked for, per task.

@@ -84,6 +84,8 @@ pub struct Row {
     pub effort: Option<EffortRates>,
     /// Iterations with integrity findings.
     pub findings: u32,
+    /// Steps whose last answer of the model was cut short.
+    pub truncated_steps: u32,
     /// The end of the run, RFC 3339; absent while it is not over.
     pub finished_at: Option<String>,
     /// 95 % intervals; absent when the tasks are of fewer than two
@@ -276,6 +278,7 @@ impl Entry {
             micro_usd: self.micro_usd,
             effort: self.effort_rates(convention),
             findings: self.findings,
+            truncated_steps: self.truncated_steps,
             finished_at: self.finished_at.clone(),
             intervals: None,
         })

@@ -99,13 +99,12 @@ mod tests {
             url: "https://api.example.org/v1".into(),
             model: "m".into(),
             key: None,
-            parameters: serde_json::Map::new(),
             prices: Some(Prices {
                 input: 2.0,
                 cached: None,
                 output: 8.0,
             }),
-            recording: None,
+            ..Endpoint::default()
         });
         let check = |iteration_costs: &[IterationCost], seconds, tokens, micro_usd| {
             let estimate = Estimate::of(&config, 3, iteration_costs);

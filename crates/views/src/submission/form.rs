@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::str::FromStr;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, HarnessConfig, Protocol};
 use swe_ci_core::handover::{Handover, HandoverTarget};
 use swe_ci_core::labels::Labels;
@@ -35,7 +36,7 @@ impl FromIterator<(String, String)> for RunForm {
 }
 
 impl RunForm {
-    pub fn fresh(split: &str) -> Self {
+    pub fn fresh(split: &str, budget: &Budget) -> Self {
         let mut form = Self::default();
         let initial = json!({
             "harness": {"name": "builtin"},
@@ -45,6 +46,7 @@ impl RunForm {
             "samples": 1,
             "plan": Plan::default(),
             "limits": Limits::default(),
+            "budget": budget,
         });
         form.set_all("", &initial);
         form
@@ -105,11 +107,11 @@ impl RunForm {
     }
 
     /// Sets the fields of a part of a configuration, except lists and labels;
-    /// parameters of an endpoint stay JSON.
+    /// parameters and headers of an endpoint stay JSON.
     fn set_all(&mut self, name: &str, value: &Value) {
         match value {
             Value::Object(_) if name == "needs" => {}
-            Value::Object(fields) if !name.ends_with("endpoint.parameters") => {
+            Value::Object(fields) if !is_json(name) => {
                 for (field, value) in fields {
                     let dot = if name.is_empty() { "" } else { "." };
                     self.set_all(&format!("{name}{dot}{field}"), value);
@@ -125,6 +127,13 @@ impl RunForm {
             value => self.set(name, value),
         }
     }
+}
+
+/// Whether a field of the form holds an object as JSON.
+fn is_json(name: &str) -> bool {
+    ["endpoint.parameters", "endpoint.headers"]
+        .iter()
+        .any(|field| name.ends_with(field))
 }
 
 struct Parser<'a> {
@@ -164,16 +173,20 @@ impl Parser<'_> {
                 max_attempts: self.number("plan.max_attempts", plan.max_attempts),
             },
             limits: self.limits(),
-            budget: Budget {
-                tokens: self.some("budget.tokens"),
-                usd: self.some("budget.usd"),
-                requests: self.some("budget.requests"),
-                seconds: self.some("budget.seconds"),
-            },
-            evolution_budget: Budget::default(),
+            budget: self.budget("budget"),
+            evolution_budget: self.budget("evolution_budget"),
             allow_hosted_tools: self.some_text("allow_hosted_tools").is_some(),
             handover: self.handover(),
             needs: self.needs(),
+        }
+    }
+
+    fn budget(&mut self, name: &str) -> Budget {
+        Budget {
+            tokens: self.some(&format!("{name}.tokens")),
+            usd: self.some(&format!("{name}.usd")),
+            requests: self.some(&format!("{name}.requests")),
+            seconds: self.some(&format!("{name}.seconds")),
         }
     }
 
@@ -249,20 +262,21 @@ impl Parser<'_> {
             url: self.form.text(&at("url")).into(),
             model: self.form.text(&at("model")).into(),
             key: self.some_text(&at("key")),
-            parameters: self.parameters(&at("parameters")),
+            parameters: self.json(&at("parameters"), r#"{"temperature": 0}"#),
+            headers: self.json(&at("headers"), r#"{"x-team": "a"}"#),
             prices: self.prices(&at("prices")),
             recording: self.some_text(&at("recording")),
         }
     }
 
-    fn parameters(&mut self, name: &str) -> Map<String, Value> {
+    fn json<T: DeserializeOwned + Default>(&mut self, name: &str, example: &str) -> T {
         let text = match self.form.text(name) {
             "" => "{}",
             text => text,
         };
         serde_json::from_str(text).unwrap_or_else(|_| {
-            self.wrong(name, "must be a JSON object such as {\"temperature\": 0}");
-            Map::new()
+            self.wrong(name, &format!("must be a JSON object such as {example}"));
+            T::default()
         })
     }
 
@@ -345,7 +359,7 @@ mod tests {
     use super::*;
 
     fn filled() -> RunForm {
-        let mut form = RunForm::fresh("demo");
+        let mut form = RunForm::fresh("demo", &Budget::default());
         form.set("model", "Juniper");
         form.set("endpoint.url", "https://api.example.org/v1");
         form.set("endpoint.model", "juniper-1");
@@ -366,6 +380,7 @@ mod tests {
         });
         full.tasks = ["a-1", "b-2"].map(|id| TaskId::new(id).unwrap()).into();
         full.budget.usd = Some(2.5);
+        full.evolution_budget.tokens = Some(1_000);
         full.allow_hosted_tools = true;
         full.needs = "arch=amd64, gpu=yes".parse().unwrap();
         full.mode = Mode::Rdd;
@@ -373,6 +388,8 @@ mod tests {
         endpoint.key = Some("acme".into());
         let parameters = serde_json::json!({"temperature": 0.5, "thinking": {"on": true}});
         endpoint.parameters = serde_json::from_value(parameters).unwrap();
+        let headers = serde_json::json!({"x-team": "a", "x-proxy": {"key": "proxy"}});
+        endpoint.headers = serde_json::from_value(headers).unwrap();
         endpoint.prices = Some(Prices {
             input: 3.0,
             cached: None,

@@ -168,6 +168,7 @@ mod tests {
             seconds: 1.0,
             usage: None,
             traffic: None,
+            truncation: None,
             recording: None,
             container: None,
         }

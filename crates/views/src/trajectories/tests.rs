@@ -31,6 +31,7 @@ fn step(iteration: u32, role: Role, outcome: StepOutcome) -> StepRecord {
                 micro_usd: Some(7),
                 ..Traffic::default()
             }),
+            truncation: None,
             recording: None,
             container: None,
         },

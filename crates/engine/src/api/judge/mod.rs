@@ -277,16 +277,14 @@ impl Engine {
     async fn judge_iteration(&self, pass: &Pass, case: Case) -> Result<()> {
         let record = self.record(&case).await?;
         let endpoint = &pass.plan.endpoint;
-        let key = match &endpoint.key {
-            Some(name) => Some(self.keys.open(&pass.grant.keyring, name).await?),
-            None => None,
-        };
+        let keys = &self.keys;
+        let keys = keys.of_endpoint(&pass.grant.keyring, endpoint).await?;
         let session = self.gateway.open(
             None,
             SessionConfig {
                 endpoint: endpoint.clone(),
                 grant: pass.grant.clone(),
-                key,
+                keys,
                 recording: None,
                 ledger: pass.ledger.clone(),
                 evolution_ledger: None,

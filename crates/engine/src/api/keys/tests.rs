@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use swe_ci_core::agent::{Endpoint, HarnessConfig, Protocol};
+use swe_ci_core::agent::{Endpoint, HarnessConfig, HeaderText, Protocol};
 use swe_ci_store::testing::account;
 
 use super::*;
@@ -251,9 +251,7 @@ fn a_run_needs_the_keys_of_both_agents() {
         url: "https://api.example.org/v1".into(),
         model: "m".into(),
         key: Some(key.into()),
-        parameters: serde_json::Map::new(),
-        prices: None,
-        recording: None,
+        ..Endpoint::default()
     };
     let mut config = swe_ci_core::run::RunConfig::human("s");
     assert!(config.keys().is_empty());
@@ -262,5 +260,8 @@ fn a_run_needs_the_keys_of_both_agents() {
         harness: HarnessConfig::Builtin,
         endpoint: Some(endpoint("b")),
     });
-    assert_eq!(config.keys(), ["a", "b"]);
+    let token = HeaderText::Stored { key: "c".into() };
+    let endpoint = config.endpoint.as_mut().unwrap();
+    endpoint.headers = [("x-token".to_owned(), token)].into();
+    assert_eq!(config.keys(), ["a", "c", "b"]);
 }

@@ -77,9 +77,7 @@ fn config(model: &str) -> RunConfig {
             url: "https://api.example.org/v1".into(),
             model: model.into(),
             key: None,
-            parameters: serde_json::Map::new(),
-            prices: None,
-            recording: None,
+            ..Endpoint::default()
         }),
         ..RunConfig::human("s")
     }

@@ -21,7 +21,7 @@ use crate::{Engine, as_u32};
 
 /// Of the stored counts. Raise it when [`RunCounts`] or how they are counted
 /// changes; another method of measuring style changes it too.
-pub(super) const FORMAT: u32 = 8_000 + METHOD;
+pub(super) const FORMAT: u32 = 9_000 + METHOD;
 
 /// The counted results of a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -31,6 +31,8 @@ pub(super) struct RunCounts {
     pub micro_usd: Option<u64>,
     /// Iterations with integrity findings.
     pub findings: u32,
+    /// Steps whose last answer of the model was cut short.
+    pub truncated_steps: u32,
     /// Tested iterations of all its evolutions, scored or not.
     pub iterations: u32,
     /// Evolutions that the run's budget ended.
@@ -136,6 +138,7 @@ impl Engine {
             usage: totals.usage(),
             micro_usd: totals.micro_usd(),
             findings: totals.findings,
+            truncated_steps: totals.truncated_steps,
             iterations: as_u32(iterations),
             out_of_budget,
             being_audited: self.pending_audits(run_id).await?,

@@ -114,6 +114,11 @@ impl Engine {
             ));
         }
         match self.store.stuck(run_id).await? {
+            Stuck::NONE if run.progress == Progress::Finished => {
+                return Err(Error::Conflict(format!(
+                    "run {run_id} is finished, and none of its evolutions is blocked; for those whose agents gave up: swe-ci run clear {run_id} --ending agent_gave_up"
+                )));
+            }
             Stuck::NONE if run.progress.is_over() => return Err(over(run_id, run.progress)),
             Stuck::NONE => return Ok(0),
             _ => {}

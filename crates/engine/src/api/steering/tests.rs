@@ -61,6 +61,7 @@ async fn end_next(engine: &Engine, outcome: StepOutcome, ending: Ending) {
             ..Usage::default()
         }),
         traffic: None,
+        truncation: None,
         trajectory: None,
         layer: None,
         container: None,

@@ -7,7 +7,7 @@ mod validation_errors;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::agent::{AgentConfig, Endpoint};
+use swe_ci_core::agent::{AgentConfig, Budget, Endpoint};
 use swe_ci_core::permissions::{Keyring, Reach, RunPermissions};
 use swe_ci_core::run::{BadConfig, Kind, Progress, RunConfig};
 use swe_ci_core::step::Role;
@@ -28,6 +28,8 @@ use validation_errors::ValidationErrors;
 
 pub(in crate::api) use starts::Earlier;
 
+/// Tasks of a split that a problem names.
+const MAX_NAMED: usize = 5;
 /// Runs that an estimate of costs considers, the newest visible ones.
 const MAX_RUNS: u32 = 200;
 
@@ -259,6 +261,7 @@ impl Engine {
         }
         let keyring = self.keyring_for(config, errors).await?;
         self.add_prices(config, errors).await?;
+        self.add_budget(config);
         Ok(RunPermissions { keyring, reach })
     }
 
@@ -270,7 +273,10 @@ impl Engine {
         errors: &mut ValidationErrors,
     ) -> Result<Keyring> {
         let named: Vec<(String, String)> = live_endpoints(config)
-            .filter_map(|(part, endpoint)| Some((format!("{part}endpoint.key"), endpoint.key?)))
+            .flat_map(|(part, endpoint)| {
+                let named = |(field, key): (&str, &str)| (format!("{part}{field}"), key.to_owned());
+                endpoint.keys().map(named).collect::<Vec<_>>()
+            })
             .collect();
         let keys = &self.keys;
         let own = self.own_keyring()?;
@@ -336,7 +342,14 @@ impl Engine {
             .collect();
         if !unknown.is_empty() {
             let (split, unknown) = (&config.split, unknown.join("`, `"));
-            errors.add("tasks", format!("the split `{split}` has no `{unknown}`"));
+            let known: Vec<&str> = of_split.iter().map(|task| task.id.as_str()).collect();
+            let more = match known.len().checked_sub(MAX_NAMED) {
+                Some(more @ 1..) => format!(" and {more} more"),
+                _ => String::new(),
+            };
+            let known = known[..known.len().min(MAX_NAMED)].join("`, `");
+            let problem = format!("the split `{split}` has no `{unknown}`; it has `{known}`{more}");
+            errors.add("tasks", problem);
         }
         let chosen = |task: &TaskRow| config.tasks.is_empty() || config.tasks.contains(&task.id);
         let (ready, unusable): (Vec<TaskRow>, Vec<TaskRow>) = (of_split.into_iter())
@@ -352,6 +365,27 @@ impl Engine {
             errors.add("split", problem);
         }
         Ok(ready)
+    }
+
+    /// The budget of runs that ask a model and name none.
+    pub fn default_budget(&self) -> &Budget {
+        &self.config.default_budget
+    }
+
+    /// Adds the default budget. Its limit in money holds where all prices are known.
+    fn add_budget(&self, config: &mut RunConfig) {
+        if !config.budget.is_unlimited() || !config.harness.asks_a_model() {
+            return;
+        }
+        let are_priced = config
+            .own_agents()
+            .filter_map(|(_, agent)| agent.endpoint)
+            .all(|endpoint| endpoint.prices.is_some());
+        let default = *self.default_budget();
+        config.budget = Budget {
+            usd: default.usd.filter(|_| are_priced),
+            ..default
+        };
     }
 
     /// Adds today's prices from the table, unless the configuration has its
@@ -375,7 +409,7 @@ impl Engine {
                     continue;
                 }
                 let problem = format!(
-                    "the price of `{0}` is unknown; set endpoint.prices, or add one to the table: swe-ci price set {0} --input USD --output USD",
+                    "the price of `{0}` is unknown; give the prices of input and output (endpoint.prices; on the form under Advanced), or add them to the table: swe-ci price set {0} --input USD --output USD",
                     endpoint.model
                 );
                 errors.add(field, problem);

@@ -1,6 +1,7 @@
 //! Tests of submission: validation, keys, networks and recordings.
 
 use swe_ci_core::agent::{HarnessConfig, Protocol};
+use swe_ci_core::usage::Prices;
 use swe_ci_store::testing::{account, task};
 
 use super::*;
@@ -26,9 +27,7 @@ fn endpoint(url: &str, key: Option<&str>) -> Endpoint {
         url: url.into(),
         model: "m-1".into(),
         key: key.map(str::to_owned),
-        parameters: serde_json::Map::new(),
-        prices: None,
-        recording: None,
+        ..Endpoint::default()
     }
 }
 
@@ -87,6 +86,34 @@ async fn all_problems_are_reported_at_once() {
     assert_eq!(fields, expect);
     let elsewhere = RunConfig::human("nowhere");
     assert_eq!(wrong(&ada, elsewhere).await, ["split"]);
+}
+
+#[tokio::test]
+async fn runs_that_name_no_budget_get_the_default() {
+    let data = tempfile::tempdir().unwrap();
+    drop(engine(data.path()).await);
+    let config = Config {
+        default_budget: "usd=100,tokens=500".parse().unwrap(),
+        ..Config::new(data.path().to_owned())
+    };
+    let operator = Engine::open(config).await.unwrap();
+    let check = async |config: RunConfig, expect: &str| {
+        let id = operator.submit(config, Visibility::Private).await.unwrap();
+        let stored = operator.run(&id).await.unwrap().summary.config.budget;
+        assert_eq!(stored, expect.parse().unwrap(), "{expect}");
+    };
+    let mut config = asking(PUBLIC, None);
+    // The price is unknown.
+    check(config.clone(), "tokens=500").await;
+    config.endpoint.as_mut().unwrap().prices = Some(Prices {
+        input: 1.0,
+        cached: None,
+        output: 2.0,
+    });
+    check(config.clone(), "usd=100,tokens=500").await;
+    config.budget.requests = Some(7);
+    check(config, "requests=7").await;
+    check(RunConfig::human("s"), "").await;
 }
 
 #[tokio::test]

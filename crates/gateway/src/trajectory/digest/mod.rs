@@ -5,6 +5,7 @@ mod commands;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use swe_ci_core::step::Truncation;
 use swe_ci_views::trajectories::{Repeated, StepDigest, Use};
 
 use self::commands::{exit_code, programs};
@@ -174,7 +175,7 @@ fn push(list: &mut Vec<u32>, number: u32) {
 
 /// Whether the provider refused a request because of its length, by the text of
 /// its refusal.
-fn is_too_long(exchange: &Exchange, refusal: &str) -> bool {
+pub(crate) fn is_too_long(exchange: &Exchange, refusal: &str) -> bool {
     if !(400..500).contains(&exchange.status) {
         return false;
     }
@@ -183,6 +184,14 @@ fn is_too_long(exchange: &Exchange, refusal: &str) -> bool {
     let texts = [start.to_lowercase(), why.to_lowercase()];
     let says = |words: &&str| texts.iter().any(|text| text.contains(*words));
     exchange.status == 413 || TOO_LONG.iter().any(says)
+}
+
+/// By the reason for the end of an answer.
+pub(crate) fn truncation(stopped: &str) -> Truncation {
+    match stopped.eq_ignore_ascii_case(FULL) {
+        true => Truncation::ContextFull,
+        false => Truncation::CutOff,
+    }
 }
 
 /// By the call's id; in a protocol without ids, by the order.
