@@ -13,6 +13,7 @@ mod plan;
 mod ranked;
 mod resample;
 mod spread;
+mod wilson;
 
 pub use bound::{BoundDecision, BoundTest, Look};
 pub use change_points::{ChangePoint, TaskHistory, change_points};
@@ -21,6 +22,7 @@ pub use plan::{DIFFERENCE, Design, PowerPlan, PowerRow};
 pub use ranked::RankedPoints;
 pub use resample::{Clusters, Interval, RankInterval, Resamples, rank_intervals};
 pub use spread::{ScoreSpread, TaskMean, sample_variance};
+pub use wilson::wilson;
 
 pub const SEED: u64 = 20_260_101;
 
