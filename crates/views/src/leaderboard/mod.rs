@@ -11,6 +11,7 @@ mod effort;
 mod featured;
 mod freshness;
 mod gate;
+mod generalisation;
 mod history;
 mod matrix;
 mod ranking;
@@ -41,6 +42,7 @@ pub use effort::{Effort, EffortIntervals, EffortRates, Rate};
 pub use featured::{featured, leader};
 pub use freshness::{Freshness, MonthScore, ScoreChange};
 pub use gate::{GateBound, GateDecision, GateReport, GateRules, GateRun, GateTask};
+pub use generalisation::GeneralisationRate;
 pub use history::{HistoryChange, PastRun, RunHistory};
 pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
 pub use ranking::Ranking;
@@ -191,11 +193,22 @@ pub struct Sample {
     /// Its code style against the oracle's, if measured.
     pub style: Option<Beside>,
     pub effort: Effort,
+    /// Of the code of its last state, where changed inputs were asked.
+    pub generalisation: Option<Generalised>,
+}
+
+/// The generalisation of an evolution.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Generalised {
+    /// 0 to 1.
+    pub share: f64,
+    /// Changed inputs that count.
+    pub asked: u32,
 }
 
 impl Sample {
-    /// Without what came after so many iterations. Style and effort are known for
-    /// whole evolutions alone.
+    /// Without what came after so many iterations. Style, effort and generalisation
+    /// are known for whole evolutions alone.
     fn first(&self, iterations: u32) -> Self {
         if self.reference.passes().len() <= iterations as usize {
             return self.clone();
@@ -208,6 +221,7 @@ impl Sample {
             reference: first(&self.reference, Convention::Reference),
             style: None,
             effort: Effort::default(),
+            generalisation: None,
         }
     }
 
