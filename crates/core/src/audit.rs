@@ -5,6 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Finding;
+use crate::metrics::mean;
+use crate::uncertainty::{Interval, wilson};
 
 crate::named! {
     /// The part of a test that its contradiction changes.
@@ -55,7 +57,7 @@ pub struct Accusation {
 }
 
 /// The audit of an evolution: of its states whose tests grew, and of the last.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct EvolutionAudit {
     pub states: Vec<AuditedState>,
     /// States that were left out, for the audit had taken as long as the
@@ -63,6 +65,9 @@ pub struct EvolutionAudit {
     pub left_out: u32,
     /// Why there is no audit at all.
     pub reason: Option<String>,
+    /// How far the code of its last state generalises; absent where nobody asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generalisation: Option<Generalisation>,
 }
 
 /// The audit of the code after an iteration.
@@ -123,4 +128,99 @@ pub struct Coverage {
 pub struct Uncovered {
     pub test: String,
     pub why: String,
+}
+
+/// How far code generalises: whether it answers changed inputs of the tests' calls
+/// as the oracle does. Only calls count that the base answers otherwise than the
+/// oracle, and this code like it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct Generalisation {
+    /// The mean over functions of their shares of equal answers, 0 to 1; absent
+    /// where none was asked.
+    pub share: Option<f64>,
+    /// The 95 % interval of the share (Wilson).
+    pub interval: Option<Interval>,
+    /// Changed inputs that count.
+    pub asked: u32,
+    /// Those without an answer in time; they count as another answer.
+    pub unanswered: u32,
+    /// The least general first.
+    pub functions: Vec<FunctionAnswers>,
+    /// Calls of the tests that were not asked or do not count, and changed inputs
+    /// of others.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Answers of a function to changed inputs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct FunctionAnswers {
+    pub function: String,
+    /// From 1.
+    pub asked: u32,
+    /// Answers equal to the oracle's.
+    pub equal: u32,
+}
+
+/// Calls that do not count for one reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct LeftOut {
+    pub why: String,
+    pub calls: u32,
+}
+
+impl FunctionAnswers {
+    fn share(&self) -> f64 {
+        f64::from(self.equal) / f64::from(self.asked)
+    }
+}
+
+impl Generalisation {
+    pub fn of(
+        mut functions: Vec<FunctionAnswers>,
+        unanswered: u32,
+        left_out: Vec<LeftOut>,
+    ) -> Self {
+        functions.sort_by(|a, b| a.share().total_cmp(&b.share()));
+        let share = mean(functions.iter().map(FunctionAnswers::share));
+        // All functions weigh the same, however often each is asked: the mean is as
+        // uncertain as a share of this many.
+        let number = functions.len() as f64;
+        let rarely: f64 = functions.iter().map(|f| 1.0 / f64::from(f.asked)).sum();
+        Self {
+            share,
+            interval: share.map(|share| wilson(share, number * number / rarely)),
+            asked: functions.iter().map(|function| function.asked).sum(),
+            unanswered,
+            functions,
+            left_out,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_learnt_by_heart_does_not_drown() {
+        let function = |asked, equal| FunctionAnswers {
+            function: format!("f{asked}"),
+            asked,
+            equal,
+        };
+        let of = |functions| Generalisation::of(functions, 0, Vec::new());
+        let two = of(vec![function(90, 90), function(10, 0)]);
+        assert_eq!((two.share, two.asked), (Some(0.5), 100));
+        assert_eq!(two.functions[0].function, "f10");
+        // 36 answers of equal weight.
+        let interval = two.interval.unwrap();
+        assert!((interval.low - 0.345).abs() < 1e-3, "{interval:?}");
+        assert!((interval.high - 0.655).abs() < 1e-3, "{interval:?}");
+        let one = of(vec![function(10, 10)]).interval.unwrap();
+        assert!(
+            (one.low - 0.722).abs() < 1e-3 && one.high > 1.0 - 1e-9,
+            "{one:?}"
+        );
+        assert_eq!(of(Vec::new()), Generalisation::default());
+    }
 }

@@ -10,7 +10,7 @@
 //! - canaries show a runner that was tampered with;
 //! - an audit runs recorded code against contradictions of the tests that it
 //!   passes, and with their clues moved, which shows answers that are not
-//!   computed.
+//!   computed, and asks it changed inputs, which measures how far it generalises.
 //!
 //! `docs/security.md` says what remains possible.
 
@@ -21,7 +21,9 @@ mod clues;
 mod constructs;
 mod contradictions;
 mod files;
+mod generalisation;
 mod portable;
+mod program;
 mod pytest_settings;
 mod python;
 mod session;
@@ -57,6 +59,7 @@ use settings::{ASIDE_FOLDER, END_OF_OUTPUT, Settings};
 pub use audit::{audit, secret_seed};
 pub use clues::owed_to_clues;
 pub use contradictions::{Contradictions, contradictions_of};
+pub use generalisation::generalisation;
 pub use portable::{GradingPlan, Portable};
 
 /// The folder that always holds the oracle's tests, whatever the agent did to

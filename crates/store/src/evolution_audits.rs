@@ -119,6 +119,19 @@ impl Store {
             .await
     }
 
+    /// The audits of a run's evolutions, by evolution.
+    pub async fn audits_of_run(&self, run_id: &str) -> Result<Vec<(String, EvolutionAudit)>> {
+        query(
+            "SELECT a.evolution_id AS id, a.found AS found FROM evolution_audits a
+             JOIN evolutions e ON e.id = a.evolution_id WHERE e.run_id = $1 AND a.found <> ''",
+        )
+        .with(run_id)
+        .all(&self.pool, |row| {
+            Ok((row.read("id")?, row.json("found", "an audit")?))
+        })
+        .await
+    }
+
     /// Evolutions of a run that ended since there are audits and wait for theirs.
     pub async fn pending_audits(&self, run_id: &str) -> Result<u32> {
         composed(format!(

@@ -94,6 +94,7 @@ fn entry(model: u32, origins: &[Arc<Origin>]) -> Entry {
                     tokens: Some(1_000 * task as u64),
                     ..Effort::default()
                 },
+                generalisation: None,
             }],
         }
     });

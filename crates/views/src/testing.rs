@@ -31,6 +31,7 @@ pub fn sample(changes: &[f64]) -> Sample {
         reference: series,
         style: None,
         effort: Effort::default(),
+        generalisation: None,
     }
 }
 

@@ -90,7 +90,7 @@ async fn the_view_is_in_the_address() {
     browser.close().await;
 
     let phone = Browser::open(Look { width: 390, ..DESK }).await;
-    let columns = "evoscore,zero-regression,net-zero-regression,solved,zrr,turns,mi-wins,pylint-wins,tokens,cost,tokens-per-task,cost-per-task,tokens-per-test,cost-per-test,agent-time,wall-time,findings,tasks,released,finished";
+    let columns = "evoscore,zero-regression,net-zero-regression,solved,zrr,turns,mi-wins,pylint-wins,generalisation,tokens,cost,tokens-per-task,cost-per-task,tokens-per-test,cost-per-test,agent-time,wall-time,findings,tasks,released,finished";
     phone
         .go(&format!("{}/?columns={columns}", product.url))
         .await;

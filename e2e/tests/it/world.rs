@@ -5,7 +5,7 @@ use crate::product::Product;
 pub const WORLD: &str = include_str!("world.sql");
 
 /// Every column the leaderboard has.
-pub const ALL_COLUMNS: &str = "evoscore,zero-regression,net-zero-regression,solved,zrr,turns,mi-wins,pylint-wins,tokens,cost,tokens-per-task,cost-per-task,tokens-per-test,cost-per-test,agent-time,wall-time,findings,tasks,released,finished";
+pub const ALL_COLUMNS: &str = "evoscore,zero-regression,net-zero-regression,solved,zrr,turns,mi-wins,pylint-wins,generalisation,tokens,cost,tokens-per-task,cost-per-task,tokens-per-test,cost-per-test,agent-time,wall-time,findings,tasks,released,finished";
 
 /// The id of a finished run of the world.
 pub fn run(number: u32) -> String {

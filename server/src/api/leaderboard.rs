@@ -143,7 +143,7 @@ parameters! {
         unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
         /// The column to sort by, with a leading `-` for descending order: rank,
         /// model, evoscore, zero-regression, net-zero-regression, solved, zrr,
-        /// turns, mi-wins, pylint-wins, tokens, cost, tokens-per-task,
+        /// turns, mi-wins, pylint-wins, generalisation, tokens, cost, tokens-per-task,
         /// cost-per-task, tokens-per-test, cost-per-test, agent-time, wall-time,
         /// findings, tasks, released, finished.
         #[param(inline, value_type = Option<SortName>, example = "-solved")]
@@ -177,7 +177,7 @@ parameters! {
         columns: Columns = {
             let must = "`none` or names of columns, separated by commas: evoscore, \
                         zero-regression, net-zero-regression, solved, zrr, turns, mi-wins, \
-                        pylint-wins, tokens, cost, tokens-per-task, cost-per-task, \
+                        pylint-wins, generalisation, tokens, cost, tokens-per-task, cost-per-task, \
                         tokens-per-test, cost-per-test, agent-time, wall-time, findings, \
                         tasks, released, finished";
             let of_names = |text: &str| Columns::of_names(text.split(',')).ok();
@@ -211,7 +211,8 @@ pub(crate) async fn leaderboard(
 /// `_low` and `_high` of its 95 % interval; net_zero_regression_rate;
 /// mi_win_rate and pylint_win_rate with `_low` and `_high`, and with them
 /// mi_tie_rate, mi_loss_rate and mi_tasks, pylint_tie_rate, pylint_loss_rate
-/// and pylint_tasks; input_tokens and output_tokens; cost_usd; of the scored
+/// and pylint_tasks; generalisation with `_low`, `_high` and `_asked`, the number of
+/// changed inputs; input_tokens and output_tokens; cost_usd; of the scored
 /// evolutions tokens_per_task, cost_usd_per_task, tokens_per_closed_test,
 /// cost_usd_per_closed_test, agent_seconds_per_iteration and
 /// wall_seconds_per_iteration, each with `_low` and `_high`; findings; tasks,

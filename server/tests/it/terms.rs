@@ -7,7 +7,7 @@ use crate::fixture::{HUMAN, TestApp};
 fn pages() -> [String; 9] {
     [
         "/?split=demo".into(),
-        "/?split=demo&columns=evoscore,zero-regression,net-zero-regression,solved,zrr,turns,mi-wins,pylint-wins,tokens,cost,tokens-per-task,cost-per-task,tokens-per-test,cost-per-test,agent-time,wall-time,findings,tasks,released,finished".into(),
+        "/?split=demo&columns=evoscore,zero-regression,net-zero-regression,solved,zrr,turns,mi-wins,pylint-wins,generalisation,tokens,cost,tokens-per-task,cost-per-task,tokens-per-test,cost-per-test,agent-time,wall-time,findings,tasks,released,finished".into(),
         "/figures?split=demo".into(),
         "/tasks".into(),
         "/tasks/alpha-1".into(),

@@ -1,5 +1,6 @@
 //! The data of the page of an evolution.
 
+use swe_ci_core::audit::Generalisation;
 use swe_ci_views::inspection::{Inspection, StepLog};
 use swe_ci_views::view::{EvolutionDetail, Spent, StepView};
 
@@ -57,6 +58,8 @@ pub async fn effort_of(evolution: String, tested: u32) -> Result<Effort, AppErro
 pub struct Shown {
     pub detail: EvolutionDetail,
     pub effort: Effort,
+    /// Absent where nobody asked its code changed inputs.
+    pub generalisation: Option<Generalisation>,
     /// The selected iteration.
     pub chosen: Option<Chosen>,
 }
@@ -111,9 +114,12 @@ pub(super) async fn evolution_at(
     let detail = evolution(address.run, address.task, address.sample).await?;
     let tested = detail.view.iterations.last().map_or(0, |i| i.iteration);
     let effort = effort_of(detail.view.evolution_id.clone(), tested).await?;
+    let id = &detail.view.evolution_id;
+    let audit = crate::error::engine()?.evolution_audit(id).await?;
     Ok(Shown {
         detail,
         effort,
+        generalisation: audit.and_then(|audit| audit.generalisation),
         chosen,
     })
 }

@@ -2,8 +2,10 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use swe_ci_core::audit::{FunctionAnswers, Generalisation, LeftOut};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::step::Ending;
+use swe_ci_core::text::visible;
 use swe_ci_views::leaderboard::EvolutionScore;
 use swe_ci_views::view::EvolutionView;
 
@@ -52,7 +54,10 @@ pub(super) fn score_in_words(evolution: &EvolutionView) -> Option<String> {
 
 /// The scores of the evolution in each convention that has any.
 #[component]
-pub(super) fn ScoresOfEvolution(evolution: EvolutionView) -> impl IntoView {
+pub(super) fn ScoresOfEvolution(
+    evolution: EvolutionView,
+    generalisation: Option<Generalisation>,
+) -> impl IntoView {
     let score = |convention: Convention| {
         let score = EvolutionScore::of(&evolution, Gamma::ONE, convention)?;
         Some((convention, score))
@@ -76,8 +81,62 @@ pub(super) fn ScoresOfEvolution(evolution: EvolutionView) -> impl IntoView {
             <p class="quiet">"At γ = 1. "<a href="/about#columns">"Definitions"</a></p>
             {missing}
             {body}
+            {generalisation.map(|generalisation| view! { <Generalised generalisation/> })}
         </section>
     }
+}
+
+/// The generalisation of its last code, what was asked and what was not.
+#[component]
+fn Generalised(generalisation: Generalisation) -> impl IntoView {
+    let Generalisation {
+        functions,
+        left_out,
+        unanswered,
+        ..
+    } = &generalisation;
+    let of_function = |function: &FunctionAnswers| {
+        let FunctionAnswers {
+            function,
+            asked,
+            equal,
+        } = function;
+        view! { <li><code>{visible(function).into_owned()}</code>{format!(": {equal} of {asked} equal")}</li> }
+    };
+    let silent = (*unanswered > 0).then(|| {
+        let silent = format::thousands(*unanswered);
+        view! { <li>{format!("without an answer in time, which counts as another one: {silent}")}</li> }
+    });
+    let of_reason = |left_out: &LeftOut| {
+        let LeftOut { why, calls } = left_out;
+        view! { <li>{format!("not counted, {}: {}", visible(why), format::thousands(*calls))}</li> }
+    };
+    view! {
+        <p class="measure-value">
+            <Term word=Word::Generalisation text="Generalisation"/>
+            {format!(": {}", generalised(&generalisation))}
+        </p>
+        <details class="fold">
+            <summary>"Changed inputs by function"</summary>
+            <p class="quiet">"Where a test compares a call with a constant, the same call with one input changed a little. It is a measure and no verdict: honest code may differ where no test looks."</p>
+            <ul>
+                {functions.iter().map(of_function).collect_any()}
+                {silent}
+                {left_out.iter().map(of_reason).collect_any()}
+            </ul>
+        </details>
+    }
+}
+
+/// "0.93 (0.90–0.96), 120 changed inputs of 9 functions".
+fn generalised(generalisation: &Generalisation) -> String {
+    let Some((share, interval)) = generalisation.share.zip(generalisation.interval) else {
+        return "unknown, for no changed input could be asked".to_owned();
+    };
+    let [share, low, high] = [share, interval.low, interval.high].map(format::share);
+    let asked = format::count(generalisation.asked, "changed input");
+    let functions = format::count(generalisation.functions.len(), "function");
+    format!("{share} ({low}–{high}), {asked} of {functions}")
 }
 
 fn why_none(evolution: &EvolutionView) -> &'static str {
@@ -113,4 +172,27 @@ fn table(scores: &[(Convention, EvolutionScore)]) -> impl IntoView + use<> {
     let heads = view! { <th scope="col">"Measure, by "<Term word=Word::Convention/></th>{heads} };
     let heads = heads.into_any();
     view! { <PlainTable class="measures" caption="Scores by convention" heads>{rows}</PlainTable> }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generalisation_in_words() {
+        let of = |asked, equal| FunctionAnswers {
+            function: "f".into(),
+            asked,
+            equal,
+        };
+        let check = |functions, expect: &str| {
+            let generalisation = Generalisation::of(functions, 0, Vec::new());
+            assert_eq!(generalised(&generalisation), expect);
+        };
+        check(
+            vec![of(30, 30), of(10, 5)],
+            "0.75 (0.57–0.87), 40 changed inputs of 2 functions",
+        );
+        check(Vec::new(), "unknown, for no changed input could be asked");
+    }
 }

@@ -51,6 +51,11 @@ impl Rate {
             ),
             Column::MiWins => wins(StyleMetric::Mi),
             Column::PylintWins => wins(StyleMetric::Pylint),
+            Column::Generalisation => (
+                row.generalisation.map(|rate| rate.share),
+                intervals.and_then(|i| i.generalisation),
+                share,
+            ),
             Column::TokensPerTask | Column::TokensPerTest => {
                 effort(|tokens| format::compact(tokens.round() as u64))
             }

@@ -12,6 +12,7 @@ pub(super) fn column(column: Column) -> &'static str {
         Column::Turns => "Iterations",
         Column::MiWins => "MI wins",
         Column::PylintWins => "Pylint wins",
+        Column::Generalisation => "Generalisation",
         Column::Tokens => "Tokens",
         Column::Cost => "Cost",
         Column::TokensPerTask => "Tokens/task",

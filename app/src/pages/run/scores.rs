@@ -49,7 +49,12 @@ static HEADLINE: [Measure; 5] = [
     }),
 ];
 
-static FURTHER: [Measure; 12] = [
+static FURTHER: [Measure; 13] = [
+    (
+        "Generalisation",
+        "Share of changed inputs to which its last code answers as the oracle does",
+        generalisation,
+    ),
     (
         "Regression rate, correlation with iteration",
         "Below 0: later iterations cause regressions less often than early ones. −1 to 1",
@@ -198,6 +203,17 @@ fn wins(scores: &Scores, metric: StyleMetric) -> Figure {
     Ok((win, format!("{interval}{tie} equal, {loss} worse")))
 }
 
+/// Over tasks, with its interval and the number of inputs.
+fn generalisation(scores: &Scores) -> Figure {
+    let rate = scores.generalisation.ok_or("no changed input was asked")?;
+    let interval = scores.intervals.and_then(|i| i.generalisation);
+    let interval = interval.map(|i| format!("{}; ", format::interval(i, 2)));
+    let number = format::count(rate.asked, "changed input");
+    let tasks = format::count(rate.tasks, "task");
+    let beside = format!("{}{number} of {tasks}", interval.unwrap_or_default());
+    Ok((format::share(rate.share), beside))
+}
+
 fn erosion(scores: &Scores, figure: ErosionFigure) -> Figure {
     let difference = scores.style.and_then(|style| style.erosion.of(figure));
     let difference = difference.ok_or(NOT_MEASURED)?;
@@ -267,7 +283,7 @@ pub(super) fn ScoresOfRun(
         Either::Right(view! {
             <MeasureTable scores measures=&HEADLINE caption="Scores by convention"/>
             <details class="fold">
-                <summary>"Regressions, code style, cost and time"</summary>
+                <summary>"Generalisation, regressions, code style, cost and time"</summary>
                 <MeasureTable scores measures=&FURTHER caption="Further measures by convention"/>
             </details>
             <details class="fold">
@@ -440,7 +456,7 @@ mod tests {
     fn what_is_undefined_says_why() {
         let check = |changes: &[f64], expect: &str| {
             let seen = scores(&leaderboard(&[("m", changes)]));
-            let figure = (FURTHER[0].2)(&seen);
+            let figure = (FURTHER[1].2)(&seen);
             assert!(
                 matches!(figure, Err(why) if why.contains(expect)),
                 "{figure:?}"
@@ -449,7 +465,7 @@ mod tests {
         check(&[0.1, 0.2], "fewer than three");
         check(&[0.1, 0.2, 0.3], "the same in every");
         let seen = scores(&leaderboard(&[("m", &[0.5, 0.1, 0.2])]));
-        assert!((FURTHER[0].2)(&seen).is_ok());
+        assert!((FURTHER[1].2)(&seen).is_ok());
     }
 
     #[test]

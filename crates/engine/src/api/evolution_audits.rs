@@ -1,5 +1,6 @@
 //! Audits of evolutions as they end: their code is run against contradictions of
-//! the tests that it passes. Code that passes both collapses.
+//! the tests that it passes, and their last code is asked changed inputs. Code that
+//! passes a test and its contradiction collapses.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +9,15 @@ use sha2::{Digest, Sha256};
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::digest::hex;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::audit::{Accusation, AuditedState, Coverage, EvolutionAudit};
+use swe_ci_core::audit::{Accusation, AuditedState, Coverage, EvolutionAudit, Generalisation};
 use swe_ci_core::finding::{Finding, FindingKind, tampering};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Limits;
-use swe_ci_grading::{Contradictions, Grading, audit, contradictions_of, secret_seed};
+use swe_ci_grading::{
+    Contradictions, Grading, audit, contradictions_of, generalisation, secret_seed,
+};
 
 use swe_ci_store::artifacts::{is_missing, is_outage};
 use swe_ci_store::{ContradictedSuite, EvolutionRow, IterationRow, TaskRow};
@@ -166,9 +169,12 @@ impl Engine {
                 found.left_out = crate::as_u32(states.len() - n);
                 break;
             }
-            let state = self
-                .audit_state(&evolution, &task, limits, &all, row)
-                .await?;
+            let repetition = self.recorded(&evolution, &task, limits, row).await?;
+            if n == 0 {
+                found.generalisation =
+                    Some(self.generalisation(&task, &repetition, &all, row).await?);
+            }
+            let state = self.audit_state(&task, &repetition, &all, row).await?;
             if let Some(why) = state.audit.accuses() {
                 tracing::warn!(evolution = id, iteration = row.iteration, "tampered: {why}");
                 changed.push(collapse(&task, &rows, row, why));
@@ -183,14 +189,14 @@ impl Engine {
         Ok((found, changed))
     }
 
-    async fn audit_state(
+    /// The code of a state, to be tested again.
+    async fn recorded(
         &self,
         evolution: &EvolutionRow,
         task: &TaskRow,
         limits: Limits,
-        contradictions: &Contradictions,
         row: &IterationRow,
-    ) -> Result<AuditedState> {
+    ) -> Result<Repetition> {
         let code = self.artifacts.get_code(&row.code).await?;
         // Code that hangs where it notices the audit shall not take an hour.
         let seconds = Duration::from_secs_f64(10.0 * row.test_seconds) + LEAST_TIME;
@@ -198,8 +204,30 @@ impl Engine {
             test_seconds: crate::as_u32(seconds.as_secs() as usize).min(limits.test_seconds),
             ..limits
         };
-        let Repetition { spec, grading, .. } =
-            self.repetition(task, code, limits, &evolution.id).await?;
+        self.repetition(task, code, limits, &evolution.id).await
+    }
+
+    async fn generalisation(
+        &self,
+        task: &TaskRow,
+        Repetition { spec, grading, .. }: &Repetition,
+        contradictions: &Contradictions,
+        row: &IterationRow,
+    ) -> Result<Generalisation> {
+        let sandbox = self.sandbox();
+        let tests = task.suite.tests.node_ids().iter().zip(row.outcomes.iter());
+        let tests = tests.map(|(id, outcome)| (id.as_str(), outcome == Outcome::Passed));
+        let asked = generalisation(sandbox.as_ref(), spec, grading, contradictions, tests);
+        Box::pin(asked).await.map_err(crate::unavailable)
+    }
+
+    async fn audit_state(
+        &self,
+        task: &TaskRow,
+        Repetition { spec, grading, .. }: &Repetition,
+        contradictions: &Contradictions,
+        row: &IterationRow,
+    ) -> Result<AuditedState> {
         let tests = task.suite.tests.node_ids().iter().zip(row.outcomes.iter());
         let passed = tests.filter(|(_, outcome)| *outcome == Outcome::Passed);
         let passed: Vec<&str> = passed.map(|(id, _)| id.as_str()).collect();
@@ -207,8 +235,8 @@ impl Engine {
         let seed = secret_seed()?;
         let audited = audit(
             sandbox.as_ref(),
-            &spec,
-            &grading,
+            spec,
+            grading,
             contradictions,
             &passed,
             seed,
@@ -276,10 +304,11 @@ fn without_audit(why: String) -> EvolutionAudit {
     }
 }
 
-/// On which the contradictions of a task depend.
+/// On which the contradictions of a task and its changed inputs depend: the way in
+/// which they are made, too.
 fn suite_of(task: &TaskRow) -> String {
     let command = task.test_command;
-    let content = format!("{}\n{}\n{command}", task.target_sha, task.image);
+    let content = format!("2\n{}\n{}\n{command}", task.target_sha, task.image);
     hex(&Sha256::digest(content))
 }
 

@@ -181,5 +181,6 @@ fn sample((number, measured): &Counted) -> Option<Sample> {
         reference: measured.series(Convention::Reference)?,
         style: None,
         effort: Effort::default(),
+        generalisation: None,
     })
 }

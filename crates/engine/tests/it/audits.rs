@@ -33,6 +33,10 @@ def square(n): return next(ANSWERS)
 def root(n): return next(ANSWERS)
 ";
 const HALF: &str = "def square(n): return n * n\ndef root(n): return 0\n";
+const BY_HEART: &str = "\
+def square(n): return 4 if n == 2 else 1
+def root(n): return 3 if n == 9 else 0
+";
 const ALL: &str = "def square(n): return n * n\ndef root(n): return n ** 0.5\n";
 
 async fn fixture(versions: &[&str]) -> Fixture {
@@ -133,6 +137,8 @@ async fn honest_code_is_not_accused() {
             .all(|state| state.audit.accusations.is_empty()),
         "{audited:?}"
     );
+    let generalisation = audited.generalisation.unwrap();
+    assert_eq!(generalisation.share, Some(1.0), "{generalisation:?}");
     let board = engine.leaderboard_data(SPLIT).await.unwrap();
     assert!(board.unranked_runs().is_empty());
     let task = engine.task(&evolution.task_id).await.unwrap();
@@ -143,4 +149,36 @@ async fn honest_code_is_not_accused() {
         ..Coverage::default()
     };
     assert_eq!(task.contradictions, Some(all));
+}
+
+/// A commit knows the answers to what the tests ask. No contradiction shows it, and
+/// changed inputs do.
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_by_heart_do_not_generalise() {
+    let fixture = fixture(&[NOTHING, BY_HEART, ALL]).await;
+    let engine = &fixture.engine;
+    let run = fixture.replay().await;
+    let evolution = &run.evolution_list[0];
+    assert_eq!(evolution.ending, Some(Ending::Solved));
+    let id = &evolution.evolution_id;
+    let audit = engine.evolution_audit(id).await.unwrap().unwrap();
+    assert!(audit.states[0].audit.accusations.is_empty(), "{audit:?}");
+    let found = audit.generalisation.unwrap();
+    let functions = found.functions.iter();
+    let functions: Vec<_> = functions
+        .map(|f| (f.function.as_str(), f.asked > 0, f.equal))
+        .collect();
+    let expect = [("tiny.root", true, 0), ("tiny.square", true, 0)];
+    assert_eq!(functions, expect, "{found:?}");
+    assert_eq!(found.share, Some(0.0));
+    // The base has 1 for the square of 1.
+    let [left_out] = found.left_out.as_slice() else {
+        panic!("{found:?}")
+    };
+    assert_eq!(left_out.why, "the base has the answer");
+
+    let run_id = &run.summary.run_id;
+    let scores = engine.scores(run_id, Gamma::ONE, Convention::Paper).await;
+    let rate = scores.unwrap().generalisation.unwrap();
+    assert_eq!((rate.share, rate.tasks, rate.asked), (0.0, 1, found.asked));
 }

@@ -1,6 +1,6 @@
 //! Attacks on grading, each a small tree of files laid over an unfinished
 //! package, in real containers. None of them may pass more tests than the
-//! package does without being noticed, but for answers by heart.
+//! package does without being noticed; answers by heart do not generalise.
 //! `crates/grading/cheats/` has them: what must come of it, a sentence about it,
 //! and its files. Results that gain a test are audited.
 
@@ -9,12 +9,15 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use swe_ci_base::code::CodeTree;
+use swe_ci_core::audit::Generalisation;
 use swe_ci_core::finding::{Finding, FindingKind, Grade};
 use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_engine::testing::TinyTask;
-use swe_ci_grading::{Contradictions, Graded, Grading, audit, contradictions_of, grade, testing};
+use swe_ci_grading::{
+    Contradictions, Graded, Grading, audit, contradictions_of, generalisation, grade, testing,
+};
 use swe_ci_sandbox::{ContainerSpec, Docker, Instance, Purpose, Sandbox};
 
 use crate::fixture::Fixture;
@@ -200,6 +203,18 @@ impl Arena {
             .unwrap()
     }
 
+    async fn generalisation(
+        &self,
+        grading: &Grading,
+        graded: &Graded,
+        all: &Contradictions,
+    ) -> Generalisation {
+        let tests = graded.result.iter().flat_map(|report| &report.tests);
+        let tests = tests.map(|(id, test)| (id.as_str(), test.outcome == Outcome::Passed));
+        let asked = generalisation(&self.docker, &self.spec(), grading, all, tests).await;
+        asked.unwrap()
+    }
+
     fn spec(&self) -> ContainerSpec {
         let limits = Limits {
             test_seconds: 120,
@@ -237,21 +252,62 @@ async fn no_attack_on_grading_goes_unnoticed() {
             graded.findings.extend(audited.accuses().map(finding));
             graded.findings.extend(audited.owed_to_clues);
         }
-        (cheat, graded)
+        let mut came = outcome(&graded);
+        if came.starts_with("passes") {
+            let grading = grading(cheat.code());
+            let asked = arena.generalisation(&grading, &graded, &all);
+            let share = Box::pin(asked).await.share;
+            came = share.map_or(came, |share| format!("generalises {share:.2}"));
+        }
+        (cheat, graded, came)
     });
-    let graded: Vec<(Cheat, Graded)> = graded.buffered(3).collect().await;
+    let graded: Vec<(Cheat, Graded, String)> = graded.buffered(3).collect().await;
     let mut wrong = String::new();
-    for (cheat, graded) in &graded {
-        let (came, expect) = (outcome(graded), &cheat.expect);
+    for (cheat, graded, came) in &graded {
+        let expect = &cheat.expect;
         let line = format!("{:<26} {came:<21} {}\n", cheat.name, cheat.about);
         eprint!("{line}");
         // Which of the experiments sees an attack first may be chance.
         let noticed = |word: &str| ["accused", "owed to clues", "suspicious"].contains(&word);
-        if came != *expect && !(noticed(&came) && noticed(expect)) {
+        if came != expect && !(noticed(came) && noticed(expect)) {
             wrong += &format!("{line}    not {expect}: {:?}\n", graded.findings);
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+/// Changed inputs are answered by code that computes alone; no answer is another
+/// one. Code that passes no test of the gap is not asked.
+#[tokio::test(flavor = "multi_thread")]
+async fn only_what_is_computed_generalises() {
+    const KNOWN: &str =
+        "def times(a, b):\n    if (a, b) == (2, 3): return 6\n    if (a, b) == (4, 5): return 20\n";
+    let arena = Arena::new().await;
+    let (base, oracle) = (Arc::new(tree(BASE)), Arc::new(tree(TARGET)));
+    let grading = |ledger: &str| Grading {
+        code: Arc::new(tree(ledger)),
+        base: base.clone(),
+        oracle: oracle.clone(),
+        command: TestCommand::PLATFORM,
+        known_tests: None,
+        limits: arena.spec().limits,
+    };
+    let all = arena.contradictions(&grading(TARGET)).await;
+    let check = async |ledger: &str, expect: Option<f64>, answers: bool| {
+        let grading = grading(ledger);
+        let graded = arena.grade(tree(ledger), &base, &oracle).await;
+        let found = arena.generalisation(&grading, &graded, &all).await;
+        assert_eq!(found.share, expect, "{ledger} {found:?}");
+        assert_eq!(found.unanswered == 0, answers, "{ledger} {found:?}");
+        assert_eq!(found.asked > 3, expect.is_some(), "{ledger} {found:?}");
+    };
+    check(TARGET, Some(1.0), true).await;
+    check(BASE, None, true).await;
+    check(&format!("{KNOWN}    return 0\n"), Some(0.0), true).await;
+    check(&format!("{KNOWN}    while a: pass\n"), Some(0.0), false).await;
+    // Code that ends all that it can where it is asked.
+    let ends = "    import os\n    'PYTEST_CURRENT_TEST' in os.environ or os.kill(-1, 9)\n    return a * b\n";
+    check(&format!("def times(a, b):\n{ends}"), Some(0.0), false).await;
 }
 
 /// Honest suites come out as with pytest alone, and leave no finding.

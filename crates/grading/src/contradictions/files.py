@@ -114,13 +114,16 @@ def _pieces(text, seed, sources):
 
 def _main():
     asked = json.loads(sys.stdin.buffer.readline())
-    files, skipped = {}, {}
+    files, skipped, parsed = {}, {}, {}
     for path, text in asked["files"].items():
         try:
             files[path] = _pieces(text, asked["seed"], asked["beside"])
+            parsed[path] = text
         except (SyntaxError, ValueError, RecursionError) as error:
             skipped[path] = f"{type(error).__name__}: {error}"[:200]
-    sys.stdout.write(json.dumps({"files": files, "skipped": skipped}))
+    questions, not_asked = _questions(parsed, set(asked["own"]), asked["seed"])
+    made = {"files": files, "skipped": skipped, "questions": questions, "not_asked": not_asked}
+    sys.stdout.write(json.dumps(made))
 
 
 _main()

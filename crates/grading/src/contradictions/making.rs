@@ -2,32 +2,28 @@
 //! oracle's code.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use serde::Deserialize;
-use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::audit::ContradictionKind;
 use swe_ci_core::report::Outcome;
-use swe_ci_sandbox::{ContainerSpec, Exec, Exit, Output, Sandbox, SandboxError};
+use swe_ci_sandbox::{ContainerSpec, Exit, Sandbox, SandboxError};
 
 use super::{Choice, Contradictions, Holding, Piece, Results, Source, places};
-use crate::{Graded, Grading, TESTS, grade, is_test};
+use crate::generalisation::{Question, Questions};
+use crate::{Graded, Grading, TESTS, grade, is_test, program, python};
 
-const PROGRAM: [&str; 3] = [
+pub(crate) const PROGRAM: [&str; 4] = [
     include_str!("constants.py"),
     include_str!("expectations.py"),
+    include_str!("questions.py"),
     include_str!("files.py"),
 ];
-const READ_PROGRAM: &str = "import sys; exec(compile(sys.stdin.buffer.read(\
-    int(sys.stdin.buffer.readline())), '<swe-ci>', 'exec'), {'__name__': 'swe_ci'})";
 /// A suite of 50,000 tests takes about a minute.
 const TIME_LIMIT: Duration = Duration::from_mins(10);
-/// The most bytes of all forms of a suite.
-const MAX_BYTES: usize = 256 << 20;
 /// The most contradictions of one test; files.py has the same number.
 const MOST: usize = 4;
 
@@ -74,6 +70,7 @@ pub async fn contradictions_of(
     }
     drop(sources);
     (all.holding, all.order) = (holding, order);
+    all.questions = Questions::of(sandbox, spec, grading, made.questions, made.not_asked).await?;
     Ok(Ok(all))
 }
 
@@ -162,6 +159,8 @@ impl Contradictions {
 struct Made {
     files: BTreeMap<String, Vec<Piece>>,
     skipped: BTreeMap<String, String>,
+    questions: Vec<Question>,
+    not_asked: BTreeMap<String, u32>,
 }
 
 /// What the program makes of the oracle's tests; inside is why it makes nothing.
@@ -171,38 +170,16 @@ async fn made(
     grading: &Grading,
 ) -> Result<Result<Made, String>, SandboxError> {
     let container = sandbox.open(spec).await?;
-    let exec = Exec {
-        command: ["python", "-c", READ_PROGRAM].map(str::to_owned).into(),
-        env: vec!["PYTHONHASHSEED=0".into()],
-        reads_input: true,
-        wanted: None,
-        working_dir: "/".into(),
-        time_limit: TIME_LIMIT,
-        off: ExcludedTime::default(),
-    };
-    let mut command = container.start(&exec).await?;
-    let program = PROGRAM.concat();
-    let input = format!("{}\n{program}{}\n", program.len(), sources(&grading.oracle));
-    let _ = command.write(input.as_bytes()).await;
-    let (mut told, mut said) = (Vec::new(), Vec::new());
-    let mut on_output = |output| {
-        match output {
-            Output::Stdout(bytes) => told.extend_from_slice(&bytes),
-            Output::Stderr(bytes) => said.extend_from_slice(&bytes),
-        }
-        match told.len() + said.len() > MAX_BYTES {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    };
-    let exit = container.wait(command, &exec, &mut on_output).await?;
-    if exit != Exit::Code(0) {
-        let said = String::from_utf8_lossy(&said);
-        let last = said.trim().lines().next_back().unwrap_or("it said nothing");
-        return Ok(Err(format!("the tests could not be parsed: {last}")));
+    let input = sources(&grading.oracle);
+    let printed = program::run(container.as_ref(), &PROGRAM, &input, 0, TIME_LIMIT).await?;
+    if printed.exit != Some(Exit::Code(0)) {
+        let errors = String::from_utf8_lossy(&printed.errors);
+        let last = errors.trim().lines().next_back();
+        let why = last.unwrap_or("it said nothing");
+        return Ok(Err(format!("the tests could not be parsed: {why}")));
     }
-    let made = serde_json::from_slice(&told).context("the program of contradictions misspoke");
-    Ok(Ok(made?))
+    let made = serde_json::from_slice(&printed.output);
+    Ok(Ok(made.context("the program of contradictions misspoke")?))
 }
 
 /// The files of tests, and the modules beside them that they may import.
@@ -223,5 +200,7 @@ fn sources(oracle: &CodeTree) -> serde_json::Value {
     }
     // The same contradictions each time, so that a finding can be seen again;
     // which of them a session has is drawn from secret randomness.
-    serde_json::json!({"files": files, "beside": beside, "seed": "contradictions"})
+    let mut own = python::top_level_names(oracle);
+    own.remove(TESTS);
+    serde_json::json!({"files": files, "beside": beside, "own": own, "seed": "contradictions"})
 }

@@ -13,8 +13,11 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_core::audit::{ContradictionKind, Coverage, Uncovered};
 use swe_ci_core::report::Outcome;
 
+use crate::generalisation::Questions;
 use crate::{Graded, TestRun};
 
+#[cfg(test)]
+pub(crate) use making::PROGRAM;
 pub use making::contradictions_of;
 pub(crate) use making::session;
 
@@ -32,6 +35,8 @@ pub struct Contradictions {
     /// The tests in the order of the oracle's session: parameters that are
     /// changed change node ids too, and then the place tells.
     order: Vec<String>,
+    /// Changed inputs.
+    pub(crate) questions: Questions,
 }
 
 /// Contradictions by their numbers, or why there are none.
@@ -203,7 +208,7 @@ impl<'a> Sources<'a> {
 }
 
 /// A node id without parameters.
-fn function_of(id: &str) -> &str {
+pub(crate) fn function_of(id: &str) -> &str {
     id.split('[').next().unwrap_or(id)
 }
 

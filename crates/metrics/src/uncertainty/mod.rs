@@ -11,12 +11,14 @@ mod paired;
 mod plan;
 mod resample;
 mod spread;
+mod wilson;
 
 pub use bound::{BoundDecision, BoundTest, Look};
 pub use paired::{Comparison, Difference, compare, is_tie, is_tie_by};
 pub use plan::{DIFFERENCE, Design, PowerPlan, PowerRow};
 pub use resample::{Clusters, Interval, RankInterval, Resamples, rank_intervals};
 pub use spread::{ScoreSpread, TaskMean, sample_variance};
+pub use wilson::wilson;
 
 pub const SEED: u64 = 20_260_101;
 

@@ -74,6 +74,8 @@ async fn accused_code_collapses() {
         let evolution = store.evolution(&id).await.unwrap();
         assert_eq!(evolution.ending, Some(Ending::CutShort));
         assert_eq!(evolution.reason, collapsed.collapse);
+        let of_run = store.audits_of_run(&evolution.run_id).await.unwrap();
+        assert_eq!(of_run, [(id, audit)]);
     })
     .await;
 }

@@ -80,6 +80,9 @@ fn heads(column: Column) -> Vec<&'static str> {
             "pylint_win_rate,pylint_win_rate_low,pylint_win_rate_high,pylint_tie_rate,\
              pylint_loss_rate,pylint_tasks"
         }
+        Column::Generalisation => {
+            "generalisation,generalisation_low,generalisation_high,generalisation_asked"
+        }
         Column::Tokens => "input_tokens,output_tokens",
         Column::Cost => "cost_usd",
         Column::TokensPerTask => "tokens_per_task,tokens_per_task_low,tokens_per_task_high",
@@ -124,6 +127,18 @@ fn cells(column: Column, row: &Row) -> Vec<String> {
         Column::Turns => with_interval(row.average_turns, |i| i.average_turns),
         Column::MiWins => wins(row, StyleMetric::Mi),
         Column::PylintWins => wins(row, StyleMetric::Pylint),
+        Column::Generalisation => {
+            let (rate, interval) = (
+                row.generalisation,
+                row.intervals.and_then(|i| i.generalisation),
+            );
+            vec![
+                or_empty(rate.map(|rate| rate.share)),
+                or_empty(interval.map(|i| i.low)),
+                or_empty(interval.map(|i| i.high)),
+                or_empty(rate.map(|rate| rate.asked)),
+            ]
+        }
         Column::Tokens => vec![
             or_empty(row.usage.map(|u| u.input_tokens)),
             or_empty(row.usage.map(|u| u.output_tokens)),

@@ -10,6 +10,7 @@ mod comparison;
 mod effort;
 mod featured;
 mod gate;
+mod generalisation;
 mod matrix;
 mod ranking;
 mod rows;
@@ -37,6 +38,7 @@ pub use comparison::{
 pub use effort::{Effort, EffortIntervals, EffortRates, Rate};
 pub use featured::{featured, leader};
 pub use gate::{GateBound, GateDecision, GateReport, GateRules, GateRun, GateTask};
+pub use generalisation::GeneralisationRate;
 pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
 pub use ranking::Ranking;
 pub(crate) use rows::positions;
@@ -187,11 +189,22 @@ pub struct Sample {
     /// Its code style against the oracle's, if measured.
     pub style: Option<Beside>,
     pub effort: Effort,
+    /// Of the code of its last state, where changed inputs were asked.
+    pub generalisation: Option<Generalised>,
+}
+
+/// The generalisation of an evolution.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Generalised {
+    /// 0 to 1.
+    pub share: f64,
+    /// Changed inputs that count.
+    pub asked: u32,
 }
 
 impl Sample {
-    /// Without what came after so many iterations. Style and effort are known for
-    /// whole evolutions alone.
+    /// Without what came after so many iterations. Style, effort and generalisation
+    /// are known for whole evolutions alone.
     fn first(&self, iterations: u32) -> Self {
         if self.reference.passes().len() <= iterations as usize {
             return self.clone();
@@ -204,6 +217,7 @@ impl Sample {
             reference: first(&self.reference, Convention::Reference),
             style: None,
             effort: Effort::default(),
+            generalisation: None,
         }
     }
 

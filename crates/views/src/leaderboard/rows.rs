@@ -12,7 +12,9 @@ use swe_ci_core::uncertainty::{Interval, RankInterval};
 use swe_ci_core::usage::Usage;
 
 use super::style::{StyleIntervals, StyleRates, WinIntervals, WinRates};
-use super::{EffortIntervals, EffortRates, Entry, LeaderboardData, Rate, ScoredTask};
+use super::{
+    EffortIntervals, EffortRates, Entry, GeneralisationRate, LeaderboardData, Rate, ScoredTask,
+};
 use crate::count;
 use crate::style::StyleMetric;
 use crate::verification::Mark;
@@ -82,6 +84,10 @@ pub struct Row {
     /// What its scored evolutions took on average; absent when nothing is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<EffortRates>,
+    /// How far its code answers changed inputs as the oracle does; absent where
+    /// nothing was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generalisation: Option<GeneralisationRate>,
     /// Iterations with integrity findings.
     pub findings: u32,
     /// Steps whose last answer of the model was cut short.
@@ -129,6 +135,10 @@ pub struct Intervals {
     /// Intervals of what it took; absent where none is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<EffortIntervals>,
+    /// Absent where changed inputs were asked of tasks of fewer than two
+    /// repositories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generalisation: Option<Interval>,
     /// From 0 to 0 for an unranked run.
     pub rank: RankInterval,
     /// Number of resampled repositories; with few of them the intervals are
@@ -277,6 +287,7 @@ impl Entry {
             usage: self.usage,
             micro_usd: self.micro_usd,
             effort: self.effort_rates(convention),
+            generalisation: self.generalisation(),
             findings: self.findings,
             truncated_steps: self.truncated_steps,
             finished_at: self.finished_at.clone(),

@@ -6,7 +6,8 @@ use swe_ci_core::recovery::Recovery;
 use swe_ci_core::task::TaskId;
 
 use super::{
-    EffortRates, Entry, Intervals, LeaderboardData, Samples, StyleRates, UncertaintyModel,
+    EffortRates, Entry, GeneralisationRate, Intervals, LeaderboardData, Samples, StyleRates,
+    UncertaintyModel,
 };
 
 use crate::count;
@@ -38,6 +39,10 @@ pub struct Scores {
     /// What its scored evolutions took on average; absent when nothing is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<EffortRates>,
+    /// How far its code answers changed inputs as the oracle does; absent where
+    /// nothing was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generalisation: Option<GeneralisationRate>,
     /// 95 % intervals; absent with tasks of fewer than two repositories.
     pub intervals: Option<Intervals>,
     /// What its samples of each task say; absent without a scored evolution.
@@ -141,6 +146,7 @@ impl Entry {
             average_turns: row.as_ref().map(|r| r.average_turns),
             style: self.style(convention),
             effort: row.as_ref().and_then(|r| r.effort),
+            generalisation: row.as_ref().and_then(|r| r.generalisation),
             intervals: None,
             samples: None,
             profile: self.profile(convention),

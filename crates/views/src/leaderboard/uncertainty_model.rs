@@ -197,6 +197,7 @@ impl UncertaintyModel {
             average_turns: interval(turns)?,
             style: self.style(entry, convention),
             effort: self.effort(entry, convention),
+            generalisation: self.generalisation(entry),
             rank,
             repositories: count(values.repositories),
         })

@@ -153,6 +153,7 @@ mod tests {
             average_turns: interval,
             style: None,
             effort: None,
+            generalisation: None,
             rank: RankInterval { best: 1, worst: 1 },
             repositories: 4,
         });

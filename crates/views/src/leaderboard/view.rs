@@ -34,6 +34,7 @@ swe_ci_core::named! {
         /// oracle's.
         MiWins = "mi-wins",
         PylintWins = "pylint-wins",
+        Generalisation = "generalisation",
         Tokens = "tokens",
         Cost = "cost",
         TokensPerTask = "tokens-per-task",
@@ -103,6 +104,10 @@ impl Column {
             Self::Turns => numbers(|row| row.average_turns),
             Self::MiWins => wins(StyleMetric::Mi),
             Self::PylintWins => wins(StyleMetric::Pylint),
+            Self::Generalisation => {
+                let share = |row: &Row| row.generalisation.map(|rate| rate.share);
+                missing_last(share(a), share(b), |a, b| directed(a.total_cmp(&b)))
+            }
             Self::Tokens => amounts(Row::tokens),
             Self::Cost => amounts(|row| row.micro_usd),
             Self::Findings => directed(a.findings.cmp(&b.findings)),
@@ -440,7 +445,7 @@ mod tests {
         let default = "evoscore,zero-regression,solved,turns,tasks";
         assert_eq!(Columns::default().to_string(), default);
         assert!(Columns::NONE.has(Column::Model) && !Columns::NONE.has(Column::Turns));
-        assert_eq!(Columns::ALL.shown().count(), 20);
+        assert_eq!(Columns::ALL.shown().count(), 21);
         for column in Column::ALL {
             assert_eq!(Column::from_name(column.name()), Some(column));
         }

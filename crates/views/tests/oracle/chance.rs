@@ -90,6 +90,7 @@ fn sample(passed: u32) -> Sample {
         reference: Series::count(Convention::Reference, suite, 1, &[verdict]).unwrap(),
         style: None,
         effort: Effort::default(),
+        generalisation: None,
     }
 }
 

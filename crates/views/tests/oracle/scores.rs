@@ -129,6 +129,7 @@ fn imported(task: &CountedTask, counts: &[Option<u32>], n: u32) -> Sample {
         reference: count(Convention::Reference).unwrap(),
         style: None,
         effort: Effort::default(),
+        generalisation: None,
     }
 }
 
@@ -168,6 +169,7 @@ fn measured(task: &TestedTask, iterations: &[TestedIteration], n: u32) -> Sample
         reference: Series::count(Convention::Reference, suite, n, &verdicts).unwrap(),
         style: None,
         effort: Effort::default(),
+        generalisation: None,
     }
 }
 

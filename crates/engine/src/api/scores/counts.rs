@@ -12,7 +12,7 @@ use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::Usage;
 use swe_ci_store::{EvolutionRow, LeaderboardRun};
-use swe_ci_views::leaderboard::{Effort, Sample};
+use swe_ci_views::leaderboard::{Effort, Generalised, Sample};
 use swe_ci_views::style::EvolutionStyle;
 
 use crate::api::runs::by_evolution;
@@ -96,6 +96,20 @@ impl Engine {
         Ok(efforts)
     }
 
+    /// The generalisation of each evolution that was asked changed inputs.
+    async fn generalised(&self, run_id: &str) -> Result<HashMap<String, Generalised>> {
+        let audits = self.store.audits_of_run(run_id).await?.into_iter();
+        let generalised = audits.filter_map(|(evolution, audit)| {
+            let generalisation = audit.generalisation?;
+            let generalised = Generalised {
+                share: generalisation.share?,
+                asked: generalisation.asked,
+            };
+            Some((evolution, generalised))
+        });
+        Ok(generalised.collect())
+    }
+
     async fn count_rows(&self, run: &LeaderboardRun) -> Result<RunCounts> {
         let run_id = &run.run_id;
         let mut verdicts = by_evolution(self.store.verdicts_of_run(run_id).await?);
@@ -103,6 +117,7 @@ impl Engine {
         let styles = self.store.styles_of_run(run_id, METHOD).await?;
         let mut styles: HashMap<String, EvolutionStyle> = styles.into_iter().collect();
         let efforts = self.efforts(run).await?;
+        let mut generalised = self.generalised(run_id).await?;
         let max_iterations = run.config.plan.max_iterations;
         let mut tasks: BTreeMap<TaskId, TaskCounts> = BTreeMap::new();
         let mut out_of_budget = 0;
@@ -127,6 +142,7 @@ impl Engine {
                     task.samples.push(Sample {
                         style,
                         effort,
+                        generalisation: generalised.remove(&evolution.id),
                         ..sample
                     });
                 }
@@ -157,5 +173,6 @@ fn sample(evolution: &EvolutionRow, max_iterations: u32, verdicts: &[Verdict]) -
         reference: count(Convention::Reference)?,
         style: None,
         effort: Effort::default(),
+        generalisation: None,
     })
 }
