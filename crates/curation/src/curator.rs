@@ -25,7 +25,7 @@ use swe_ci_views::curation::{BuildAttempt, Fate};
 use swe_ci_views::view::TaskState;
 use tokio_util::sync::CancellationToken;
 
-use crate::environment::{Builder, MANIPULATION, suite_limits};
+use crate::environment::{Builder, suite_limits};
 use crate::origin::{Fetcher, checkout, repository_folder, version_of_tag};
 use crate::plan::Plan;
 use crate::ranking::{self, Beyond, Ranked};
@@ -334,7 +334,6 @@ impl Curator<'_> {
 fn cause_of(reason: &str) -> &'static str {
     let has = |part: &str| reason.contains(part);
     match reason {
-        _ if has("cannot be told from a manipulation") => MANIPULATION,
         _ if has("do not run on the base code") => "tests do not run on the base",
         _ if has("passes no test") || has("no test passes") => "no test passes",
         _ => "tests do not run on the target",
@@ -382,10 +381,6 @@ mod tests {
     #[test]
     fn unusable_tasks_have_a_cause() {
         let check = |reason: &str, expect: &str| assert_eq!(cause_of(reason), expect);
-        check(
-            "on the target code, the tests cannot be told from a manipulation: a.py:1 reads the tests",
-            "tests that look like a manipulation",
-        );
         check(
             "the target's tests do not run on the base code: pytest ended with exit code 2",
             "tests do not run on the base",
