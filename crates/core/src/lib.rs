@@ -30,6 +30,7 @@ pub mod test_gap;
 pub mod test_history;
 pub mod text;
 pub mod usage;
+pub mod wall;
 
 mod budget;
 mod named;

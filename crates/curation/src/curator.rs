@@ -25,7 +25,7 @@ use swe_ci_views::curation::{BuildAttempt, Fate};
 use swe_ci_views::view::TaskState;
 use tokio_util::sync::CancellationToken;
 
-use crate::environment::{Builder, MANIPULATION, suite_limits};
+use crate::environment::{Builder, suite_limits};
 use crate::origin::{Fetcher, checkout, repository_folder, version_of_tag};
 use crate::plan::Plan;
 use crate::ranking::{self, Beyond, Ranked};
@@ -156,7 +156,6 @@ impl Curator<'_> {
         match &row.state {
             TaskState::Unusable { reason } => {
                 let cause = match unusable.unwrap_or(Unusable::Otherwise) {
-                    Unusable::Distrusted => MANIPULATION,
                     Unusable::BaseFails => "tests do not run on the base",
                     Unusable::NothingPasses => "no test passes",
                     Unusable::Otherwise => "tests do not run on the target",

@@ -21,6 +21,7 @@ use swe_ci_core::outcomes::TestList;
 use swe_ci_core::report::{Outcome, Report};
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::TestCommand;
+use swe_ci_core::wall::Wall;
 use swe_ci_grading::{Grading, grade};
 use swe_ci_sandbox::images::{BuildNetwork, ImageBuild, Images};
 use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox};
@@ -298,10 +299,11 @@ impl Builder<'_> {
             command: self.command,
             known_tests: None,
             limits,
+            // The preparation finds those that the tests bear.
+            left_away: Wall::all(),
         };
         let run = grade(sandbox.as_ref(), &grading, &mut on_line).await;
         let run = run.map_err(unavailable)?;
-        let distrusted = run.distrusted().is_some();
         let passes = |report: &Report| report.tests.values().all(|t| t.outcome == Outcome::Passed);
         let all_pass = run.result.as_ref().is_ok_and(passes);
         let (runs, outcome) = match run.result {
@@ -321,7 +323,6 @@ impl Builder<'_> {
             }
         };
         let stage = match &runs {
-            None if distrusted => Stage::Distrusted,
             None if run.seconds >= f64::from(limits.test_seconds) => Stage::SlowSuite,
             // Modules that are missing keep pytest from its start, not to its end.
             None if !outcome.starts_with("pytest ended") => Stage::Crash,
@@ -390,9 +391,6 @@ fn skipped(report: &Report) -> BTreeSet<&str> {
 
 const OWN_MODULES: &str = "its own modules cannot be imported";
 
-/// Why a candidate is refused whose tests cannot be trusted on its own code.
-pub const MANIPULATION: &str = "tests that look like a manipulation";
-
 /// Why a project is refused whose own modules are compiled.
 pub const COMPILED: &str = "compiled modules";
 
@@ -403,8 +401,6 @@ enum Stage {
     Suite,
     /// The tests ended their own process.
     Crash,
-    /// Something reached for the test runner.
-    Distrusted,
     SlowSuite,
 }
 
@@ -426,7 +422,6 @@ impl Stage {
         };
         match (self, findings.iter().find_map(cause)) {
             (Self::SlowSuite, _) => "slow suite",
-            (Self::Distrusted, _) => MANIPULATION,
             (Self::Crash, Some(OWN_MODULES)) => "its test runner needs the project itself",
             (Self::Crash, _) => "tests do not run to their end",
             (_, Some(cause)) => cause,
@@ -573,6 +568,5 @@ mod tests {
             &[Finding::OwnModule { module: module() }],
             "its test runner needs the project itself",
         );
-        check(Stage::Distrusted, &[Finding::NoLocale], MANIPULATION);
     }
 }

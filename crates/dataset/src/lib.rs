@@ -15,6 +15,7 @@ mod source;
 mod split;
 pub mod tiny;
 mod trials;
+mod walls;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! Prepares one task: unpacks it, loads its image, runs its suite on both ends.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use swe_ci_candidates::{Change, Changes, Facts, changes, facts, unwatched};
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::TestCommand;
-use swe_ci_grading::{Grading, grade};
+use swe_ci_core::wall::Wall;
+use swe_ci_grading::{Graded, Grading, grade};
 use swe_ci_sandbox::image_cache::ImageCache;
 use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, SandboxError, host, lost_engine};
 use swe_ci_store::artifacts::Artifacts;
@@ -21,6 +23,7 @@ use swe_ci_store::{Suite, TaskRow};
 use swe_ci_views::preparation::{Lines, LinesChanged, Preparation, TaskFinding};
 use swe_ci_views::view::TaskState;
 
+use super::walls::LeftAway;
 use super::{History, TaskFolders, TaskLine, base_report_key};
 
 /// Maximum size of an unpacked checkout.
@@ -49,7 +52,7 @@ pub struct TaskPreparation<'a> {
 }
 
 /// Both ends of a task, and data about the history between them.
-struct Ends {
+pub(crate) struct Ends {
     base: Arc<CodeTree>,
     oracle: Arc<CodeTree>,
     commits: usize,
@@ -110,17 +113,22 @@ impl TaskPreparation<'_> {
         row.target_time = milliseconds(ends.times.1);
         row.image = self.load_image(&data.join("image.tar.gz")).await?;
 
+        let mut left_away = LeftAway::new();
+        let first = self.behind_walls(row, &ends, End::Target, &mut left_away);
+        let first = Tested::of(first.await?, End::Target)?;
         // The base comes second: if it fails, the repeats are not needed.
-        let first = self.test(row, &ends, End::Target, 1).await?;
-        let base = self.test(row, &ends, End::Base, 1).await?;
+        let base = self.behind_walls(row, &ends, End::Base, &mut left_away);
+        let base = Tested::of(base.await?, End::Base)?;
+        let without = left_away.keys().copied().collect();
         let mut seconds = vec![first.seconds];
         let (mut targets, mut bases) = (vec![first.report], vec![base.report]);
-        for run in 2..=self.repeats {
-            let again = self.test(row, &ends, End::Target, run).await?;
+        for _ in 1..self.repeats {
+            let again = self.run(row, &ends, End::Target, &without).await?;
+            let again = Tested::of(again, End::Target)?;
             seconds.push(again.seconds);
             targets.push(again.report);
-            let again = self.test(row, &ends, End::Base, run).await?;
-            bases.push(again.report);
+            let again = self.run(row, &ends, End::Base, &without).await?;
+            bases.push(Tested::of(again, End::Base)?.report);
         }
         let (tests, mut found) = Preparation::of(&targets, &bases, line.declared_gap);
         if !first.dropped_options.is_empty() {
@@ -128,6 +136,9 @@ impl TaskPreparation<'_> {
                 options: first.dropped_options,
             });
         }
+        let left_away = left_away.into_iter();
+        let left_away = left_away.map(|(wall, why)| TaskFinding::WallLeftAway { wall, why });
+        found.findings.extend(left_away);
         if tests.is_empty() {
             let reason = match targets.len() {
                 1 => "the target passes no test".into(),
@@ -201,21 +212,20 @@ impl TaskPreparation<'_> {
         Err(PrepareError::of_image(&error, engine_answers))
     }
 
-    /// Runs the suite on one end of a task, for the nth time.
-    async fn test(&self, row: &TaskRow, ends: &Ends, end: End, run: u32) -> Prepared<Tested> {
-        let command = row.test_command;
-        let (code, end, command, fails) = match end {
-            End::Base => (&ends.base, "base", command, Unusable::BaseFails),
-            End::Target => {
-                let command = command.on_target();
-                (&ends.oracle, "target", command, Unusable::Otherwise)
-            }
+    /// Runs the suite on one end of a task, without these walls.
+    pub(crate) async fn run(
+        &self,
+        row: &TaskRow,
+        ends: &Ends,
+        end: End,
+        left_away: &BTreeSet<Wall>,
+    ) -> Prepared<Graded> {
+        let (code, command) = match end {
+            End::Base => (&ends.base, row.test_command),
+            End::Target => (&ends.oracle, row.test_command.on_target()),
         };
-        let repeats = self.repeats;
-        (self.say)(format!(
-            "{}: tests on the {end}, run {run} of {repeats}",
-            row.id
-        ));
+        let end = end.name();
+        (self.say)(format!("{}: tests on the {end}", row.id));
         let purpose = Purpose::Preparation(format!("import {} {end}", row.id));
         let limits = self.limits;
         let grading = Grading {
@@ -225,6 +235,7 @@ impl TaskPreparation<'_> {
             command,
             known_tests: None,
             limits,
+            left_away: left_away.clone(),
         };
         let spec = ContainerSpec::new(&row.image, limits, purpose);
         let sandbox = self.sandbox.open(&spec).await?;
@@ -235,24 +246,12 @@ impl TaskPreparation<'_> {
                 last_lines.remove(0);
             }
         };
-        let run = grade(sandbox.as_ref(), &grading, &mut on_line).await?;
-        if let Some(why) = run.distrusted() {
-            let reason = format!("on the {end} code, {why}");
-            return Err(PrepareError::Task(Unusable::Distrusted, reason));
-        }
-        match run.result {
-            Ok(report) => Ok(Tested {
-                report,
-                raw: run.raw.unwrap_or_default(),
-                seconds: run.seconds,
-                dropped_options: run.dropped_options,
-            }),
-            Err(why) => {
-                let tail = last_lines.join("\n");
-                let why = format!("the target's tests do not run on the {end} code: {why}\n{tail}");
-                Err(PrepareError::Task(fails, why.trim_end().to_owned()))
-            }
-        }
+        let mut run = grade(sandbox.as_ref(), &grading, &mut on_line).await?;
+        run.result = run.result.map_err(|why| {
+            let tail = last_lines.join("\n");
+            format!("{why}\n{tail}").trim_end().to_owned()
+        });
+        Ok(run)
     }
 }
 
@@ -260,9 +259,18 @@ impl TaskPreparation<'_> {
 const UNPACKED_IMAGE: u64 = 3;
 
 #[derive(Clone, Copy)]
-enum End {
+pub(crate) enum End {
     Base,
     Target,
+}
+
+impl End {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Base => "base",
+            Self::Target => "target",
+        }
+    }
 }
 
 struct Tested {
@@ -271,6 +279,26 @@ struct Tested {
     raw: Vec<u8>,
     seconds: f64,
     dropped_options: Vec<String>,
+}
+
+impl Tested {
+    fn of(run: Graded, end: End) -> Prepared<Self> {
+        let report = run.result.map_err(|why| {
+            let kind = match end {
+                End::Base => Unusable::BaseFails,
+                End::Target => Unusable::Otherwise,
+            };
+            let of = end.name();
+            let why = format!("the target's tests do not run on the {of} code: {why}");
+            PrepareError::Task(kind, why)
+        })?;
+        Ok(Self {
+            report,
+            raw: run.raw.unwrap_or_default(),
+            seconds: run.seconds,
+            dropped_options: run.dropped_options,
+        })
+    }
 }
 
 fn ends(checkout: &Path, base: &str, target: &str) -> anyhow::Result<Ends> {
@@ -342,8 +370,6 @@ fn median(seconds: &[f64]) -> f64 {
 /// The kinds of reasons why a task cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unusable {
-    /// Its own tests look like an attack on grading.
-    Distrusted,
     /// The suite does not run on the base.
     BaseFails,
     NothingPasses,
@@ -351,10 +377,10 @@ pub enum Unusable {
     Otherwise,
 }
 
-type Prepared<T> = std::result::Result<T, PrepareError>;
+pub(crate) type Prepared<T> = std::result::Result<T, PrepareError>;
 
 /// Why preparing a task failed: by the task's or the platform's fault.
-enum PrepareError {
+pub(crate) enum PrepareError {
     Task(Unusable, String),
     Platform(Error),
 }

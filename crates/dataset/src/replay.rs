@@ -56,6 +56,7 @@ impl TaskPreparation<'_> {
                 command: row.test_command,
                 known_tests: None,
                 limits,
+                left_away: row.preparation.left_away(),
             };
             let (seconds, result) = self
                 .tested(row, &grading, Setting::Usual, &last.sha)

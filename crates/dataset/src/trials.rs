@@ -128,6 +128,7 @@ impl TaskPreparation<'_> {
             command: row.test_command,
             known_tests: None,
             limits: self.limits,
+            left_away: row.preparation.left_away(),
         })
     }
 
@@ -154,13 +155,7 @@ impl TaskPreparation<'_> {
             }
         };
         match run.await {
-            Ok(run) => Ok((
-                run.seconds,
-                match run.distrusted() {
-                    Some(why) => Err(why),
-                    None => run.result,
-                },
-            )),
+            Ok(run) => Ok((run.seconds, run.result)),
             Err(error) if error.blames_the_code() => Ok((0.0, Err(error.to_string()))),
             Err(error) => Err(Error::Unavailable(error.to_string())),
         }

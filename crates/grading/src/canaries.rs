@@ -15,7 +15,7 @@ use crate::is_test;
 const FILES: usize = 3;
 
 /// Canaries for one grading.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Canaries {
     /// Below `tests/`.
     pub files: CodeTree,
@@ -40,10 +40,7 @@ impl Canaries {
     pub fn new(seed: u128, oracle: &CodeTree) -> Self {
         let mut made = Maker::new(seed, oracle);
         let places = made.places(oracle);
-        let mut canaries = Self {
-            files: CodeTree::default(),
-            expected: BTreeMap::new(),
-        };
+        let mut canaries = Self::default();
         for path in places {
             let (text, tests) = made.file();
             let name = file_name(&path).to_owned();

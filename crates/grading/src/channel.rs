@@ -4,6 +4,7 @@
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Deserialize;
 use sha2::Sha256;
+use swe_ci_core::wall::Wall;
 
 /// A longer line is not the bootstrap's, in bytes.
 const MAX_LINE: usize = 8 << 20;
@@ -28,8 +29,9 @@ pub(crate) enum Frame {
         exception: Option<String>,
     },
     Report(Stage),
-    /// A part of the test runner is no longer the one that was loaded.
+    /// Something is no longer what it was before the code ran.
     Patched {
+        wall: Wall,
         what: String,
         test: String,
     },
@@ -47,14 +49,8 @@ pub(crate) enum Frame {
     Deselected {
         ids: Vec<String>,
     },
-    /// The code reached for something while it ran.
-    Reached {
-        what: String,
-        /// Its file and line.
-        by: String,
-    },
-    /// A type of the code's whose objects equal what they should not.
-    Equality {
+    /// An exception that fits many expectations.
+    ManyKinds {
         #[serde(rename = "type")]
         class: String,
     },

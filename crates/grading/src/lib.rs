@@ -31,7 +31,7 @@ mod settings;
 #[doc(hidden)]
 pub mod testing;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,10 +41,11 @@ use anyhow::Context;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
-use swe_ci_core::finding::{Finding, FindingKind, Grade, tampering};
+use swe_ci_core::finding::{Finding, FindingKind, tampering};
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::TestCommand;
+use swe_ci_core::wall::Wall;
 use swe_ci_sandbox::{
     CODE_FOLDER, Exec, Exit, Lines, OnLine, Output, RunningCommand, SandboxContainer, SandboxError,
 };
@@ -67,15 +68,12 @@ pub use portable::{GradingPlan, Portable};
 pub const TESTS: &str = "tests";
 
 /// The parts of the program that runs in the container, in order.
-const BOOTSTRAP: [&str; 11] = [
+const BOOTSTRAP: [&str; 8] = [
     include_str!("bootstrap/channel.py"),
     include_str!("bootstrap/files.py"),
     include_str!("bootstrap/imports.py"),
     include_str!("bootstrap/watch.py"),
-    include_str!("bootstrap/equality.py"),
-    include_str!("bootstrap/reach.py"),
     include_str!("bootstrap/guards.py"),
-    include_str!("bootstrap/tables.py"),
     include_str!("bootstrap/clues.py"),
     include_str!("bootstrap/limit.py"),
     include_str!("bootstrap/session.py"),
@@ -97,6 +95,8 @@ pub struct Grading {
     /// the code can make up any number of them. All count if absent.
     pub known_tests: Option<Arc<BTreeSet<String>>>,
     pub limits: Limits,
+    /// Walls that the task's own tests do not bear.
+    pub left_away: BTreeSet<Wall>,
 }
 
 /// In which order, and under which names, the tests run.
@@ -122,6 +122,8 @@ pub struct Graded {
     /// Seconds from the code's arrival to the end of the tests.
     pub seconds: f64,
     pub findings: Vec<Finding>,
+    /// What each wall noticed first.
+    pub alarms: BTreeMap<Wall, String>,
     /// Options of the settings that were left out.
     pub dropped_options: Vec<String>,
     /// The tests in the order in which they were collected.
@@ -134,20 +136,6 @@ pub struct TestRun {
     pub id: String,
     /// The type of the exception that its own code raised.
     pub raised: Option<String>,
-}
-
-impl Graded {
-    /// Why the tests of a task cannot be graded: honest code came out as
-    /// suspicious.
-    pub fn distrusted(&self) -> Option<String> {
-        let worst = self.findings.iter().max_by_key(|finding| finding.grade)?;
-        (worst.grade > Grade::Note).then(|| {
-            format!(
-                "the tests cannot be told from a manipulation: {}",
-                worst.text
-            )
-        })
-    }
 }
 
 /// A bootstrap that has imported pytest and waits for the code.
@@ -240,7 +228,7 @@ async fn grade_as(
         canaries,
         settings,
     } = prepared.await?;
-    let mut session = Session::new(canaries);
+    let mut session = Session::new(canaries, grading.left_away.clone());
     let began = Instant::now();
     let Bootstrap { mut command, exec } = bootstrap;
     send(&mut command, &settings, &files, exec.time_limit).await?;
@@ -275,7 +263,10 @@ impl Prepared {
             code, base, oracle, ..
         } = grading;
         let mut placed = pytest_settings::place(code, base, oracle);
-        let canaries = Canaries::new(seed, oracle);
+        let canaries = match grading.left_away.contains(&Wall::Canaries) {
+            true => Canaries::default(),
+            false => Canaries::new(seed, oracle),
+        };
         for (path, entry) in canaries.files.iter() {
             placed.code.set(path, entry.clone());
         }
@@ -364,25 +355,19 @@ fn graded(
     let Grading {
         code, base, oracle, ..
     } = grading;
-    let equal_to_anything = std::mem::take(&mut session.equal_to_anything);
-    let reached = std::mem::take(&mut session.reached);
+    for class in std::mem::take(&mut session.many_kinds) {
+        let text = format!("{class} is many kinds of exceptions at once");
+        if !constructs::is_known_class(&class, base, oracle) {
+            let finding = Finding::suspicious(FindingKind::Construct, text);
+            session.noticed(Wall::Exceptions, finding);
+        }
+    }
     let dropped_options = std::mem::take(&mut session.dropped_options);
     let order = session.order();
     let verdict = session.conclude(exit, grading.known_tests.as_deref());
-    let equality = equal_to_anything.into_iter().map(|class| {
-        let known = constructs::is_known_class(&class, code, base, oracle);
-        let text = format!(
-            "objects of {class} equal more than the value they were compared with, or not always"
-        );
-        match known {
-            true => Finding::note(FindingKind::Equality, text),
-            false => Finding::suspicious(FindingKind::Equality, text),
-        }
-    });
     let mut findings = verdict.findings;
-    findings.extend(equality);
     findings.extend(pytest_settings::findings(code, base, oracle));
-    findings.extend(constructs::findings(&reached, code, base, oracle));
+    findings.extend(constructs::compiled(code, base, oracle));
     let result = match tampering(&findings) {
         Some(why) => Err(why),
         None => verdict.result,
@@ -393,6 +378,7 @@ fn graded(
         raw: verdict.raw,
         seconds,
         findings,
+        alarms: verdict.alarms,
         dropped_options,
         order,
     }

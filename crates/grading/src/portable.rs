@@ -2,13 +2,12 @@
 //! it is told, and the files that steer it. `dataset::harbor` writes them into
 //! tasks whose verifier reads the bootstrap's frames by itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
-use swe_ci_base::code::{CodeTree, Entry};
-use swe_ci_base::digest::hex;
+use swe_ci_base::code::CodeTree;
+use swe_ci_core::wall::Wall;
 
 use crate::canaries::Canaries;
 use crate::files::Files;
@@ -40,8 +39,6 @@ pub struct GradingPlan {
     settings_files: [&'static str; SETTINGS.len()],
     /// Files of base or oracle that Python could import instead of the tests.
     stand_for_tests: BTreeSet<String>,
-    /// SHA-256 of each Python file outside the tests, in the base and the oracle.
-    sources: BTreeMap<String, BTreeSet<String>>,
     test_seconds: u32,
 }
 
@@ -52,7 +49,10 @@ impl Portable {
     /// When the system has no randomness for the canaries.
     pub fn new(grading: &Grading) -> anyhow::Result<Self> {
         let Grading { base, oracle, .. } = grading;
-        let canaries = Canaries::new(randomness()?.1, oracle);
+        let canaries = match grading.left_away.contains(&Wall::Canaries) {
+            true => Canaries::default(),
+            false => Canaries::new(randomness()?.1, oracle),
+        };
         let placed = place(base, base, oracle);
         let files = Files::new(&[]);
         let settings = Settings::new(&[], &placed, &files, grading, Staging::AsWritten);
@@ -66,7 +66,6 @@ impl Portable {
                 .filter(|path| stands_for_tests(path))
                 .map(str::to_owned)
                 .collect(),
-            sources: sources(&trees),
             test_seconds: grading.limits.test_seconds,
         };
         Ok(Self {
@@ -94,20 +93,6 @@ fn steering(base: &CodeTree, oracle: &CodeTree, canaries: &Canaries) -> CodeTree
         }
     }
     tree
-}
-
-fn sources(trees: &[&CodeTree]) -> BTreeMap<String, BTreeSet<String>> {
-    let mut sources: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (path, entry) in trees.iter().flat_map(|tree| tree.iter()) {
-        if let Entry::File { bytes, .. } = entry
-            && path.ends_with(".py")
-            && !crate::is_test(path)
-        {
-            let digest = hex(&Sha256::digest(bytes));
-            sources.entry(path.to_owned()).or_default().insert(digest);
-        }
-    }
-    sources
 }
 
 fn paths<'a>(trees: &[&'a CodeTree]) -> impl Iterator<Item = &'a str> {

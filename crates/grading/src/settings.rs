@@ -1,15 +1,17 @@
 //! What the bootstrap is told of a grading.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
 use swe_ci_base::digest::hex;
 use swe_ci_core::task::TestCommand;
+use swe_ci_core::wall::Wall;
 use swe_ci_sandbox::CODE_FOLDER;
 
 use crate::files::{Files, Header};
 use crate::pytest_settings::Placed;
-use crate::{Grading, Staging, TESTS, constructs, python};
+use crate::{Grading, Staging, TESTS, python};
 
 /// The code's own versions of settings files wait here.
 pub(crate) const ASIDE_FOLDER: &str = "/app/aside";
@@ -35,8 +37,6 @@ pub(crate) struct Settings {
     pub put_back: Vec<String>,
     pub absent: Vec<String>,
     pub arguments: Vec<String>,
-    /// Python files that neither base nor oracle has so.
-    pub changed: Vec<String>,
     /// Whether options of the settings that nothing installed knows are left out.
     pub drop_unknown_options: bool,
     /// Seconds that each stage of a test may take.
@@ -45,6 +45,7 @@ pub(crate) struct Settings {
     pub move_clues: bool,
     /// Seed of a random order of the tests.
     pub shuffle: Option<u64>,
+    pub left_away: BTreeSet<Wall>,
     pub end_of_output: String,
 }
 
@@ -73,10 +74,6 @@ impl Settings {
             put_back: placed.aside.paths().map(str::to_owned).collect(),
             absent: placed.absent.clone(),
             arguments: arguments(grading.command, staging),
-            changed: constructs::changed_files(code, base, oracle)
-                .filter(|(path, _)| path.ends_with(".py"))
-                .map(|(path, _)| path.to_owned())
-                .collect(),
             drop_unknown_options: matches!(grading.command, TestCommand::Platform { .. }),
             test_seconds: grading.command.test_seconds(),
             move_clues: staging == Staging::CluesMoved,
@@ -84,6 +81,7 @@ impl Settings {
                 Staging::Shuffled { seed } => Some(seed),
                 Staging::AsWritten | Staging::CluesMoved => None,
             },
+            left_away: grading.left_away.clone(),
             end_of_output: END_OF_OUTPUT.into(),
         }
     }

@@ -300,6 +300,7 @@ fn edges(max: f64) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::counted;
+    use std::collections::BTreeSet;
     use swe_ci_core::task::TaskId;
 
     fn task(name: &str, gap: u32, lines: Option<u32>) -> TaskSummary {
@@ -318,6 +319,7 @@ mod tests {
             modified_lines: lines,
             licence: Some("MIT".into()),
             findings: 0,
+            left_away: BTreeSet::new(),
         }
     }
 

@@ -1,6 +1,8 @@
 //! Tasks, runs and evolutions as the REST API and the pages show them. Times
 //! are RFC 3339 texts in UTC, durations are seconds.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use swe_ci_core::audit::Coverage;
 use swe_ci_core::finding::{Finding, Unranked};
@@ -14,6 +16,7 @@ use swe_ci_core::run::{Kind, Progress, RunConfig};
 use swe_ci_core::step::{Ending, Role, StepOutcome, Truncation};
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_core::usage::{Traffic, Usage};
+use swe_ci_core::wall::Wall;
 
 use crate::account::Visibility;
 use crate::background::BackgroundWork;
@@ -89,6 +92,9 @@ pub struct TaskSummary {
     /// Number of findings of its preparation.
     #[serde(default)]
     pub findings: u32,
+    /// Walls that it is graded without.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub left_away: BTreeSet<Wall>,
 }
 
 impl TaskSummary {

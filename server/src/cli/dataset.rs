@@ -495,8 +495,7 @@ fn print_splits(splits: &[SplitSummary]) -> Result<(), Failure> {
 }
 
 fn print_tasks(tasks: &[TaskSummary]) -> Result<(), Failure> {
-    let header =
-        "task | base passes: | target passes: | gap: | commits: | suite: | findings: | state";
+    let header = "task | base passes: | target passes: | gap: | commits: | suite: | findings: | without | state";
     let rows = tasks.iter().map(|task| {
         [
             task.task_id.to_string(),
@@ -506,6 +505,7 @@ fn print_tasks(tasks: &[TaskSummary]) -> Result<(), Failure> {
             task.commits.to_string(),
             format!("{:.1} s", task.suite_seconds),
             task.findings.to_string(),
+            Vec::from_iter(task.left_away.iter().map(|wall| wall.name())).join(", "),
             match &task.state {
                 TaskState::Ready => "ready".into(),
                 TaskState::Unusable { reason } => format!("unusable: {reason}"),

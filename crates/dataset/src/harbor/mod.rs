@@ -121,6 +121,7 @@ impl HarborTask {
             command: row.test_command,
             known_tests: Some(Arc::new(known.into_iter().chain(target).collect())),
             limits,
+            left_away: row.preparation.left_away(),
         })?;
         Ok(Self {
             row,

@@ -8,7 +8,6 @@ reward; after it has ended, everything that it left behind is killed.
 """
 
 import ctypes
-import hashlib
 import hmac
 import json
 import os
@@ -34,6 +33,7 @@ MOST_TESTS = 200_000
 MOST_FINDINGS = 20
 MOST_TEXT = 32 << 20
 MOST_OUTPUT = 1 << 20
+LAST_EXIT_CODE = 5  # of pytest's own
 READ_BOOTSTRAP = (
     "import sys; exec(compile(sys.stdin.buffer.read("
     "int(sys.stdin.buffer.readline())), '<swe-ci>', 'exec'), {'__name__': 'swe_ci'})"
@@ -153,16 +153,6 @@ def top_level_names(tree):
     return names - {None}
 
 
-def changed_sources(code, plan):
-    changed = []
-    for path, (kind, content) in code.items():
-        if path.endswith(".py") and not is_test(path):
-            known = plan["sources"].get(path, ())
-            if kind == "link" or hashlib.sha256(content).hexdigest() not in known:
-                changed.append(path)
-    return changed
-
-
 # --- The child process, and what it tells
 
 
@@ -203,8 +193,9 @@ class Session:
         self.canaries = {(file, test): passes for file, test, passes in plan["canaries"]}
         self.canary_files = {file for file, _ in self.canaries}
         self.collected, self.checks, self.begun = set(), set(), set()
-        self.current, self.tests, self.exit = None, {}, None
+        self.current, self.tests, self.exit, self.finished = None, {}, None, False
         self.findings, self.text, self.overflow = [], 0, None
+        self.weighs_results = "results" not in plan["settings"]["left_away"]
 
     def find(self, grade, text):
         alike = [finding for finding in self.findings if finding["grade"] == grade]
@@ -214,6 +205,10 @@ class Session:
 
     def tampered(self, text):
         self.find("tampered", text)
+
+    def contradictory(self, text):
+        if self.weighs_results:
+            self.tampered(text)
 
     def take(self, frame):
         if frame is None:
@@ -246,16 +241,17 @@ class Session:
     def take_begin(self, frame):
         node_id = frame["id"]
         if node_id not in self.collected:
-            self.tampered("%s ran, but was not collected" % node_id)
-        elif node_id in self.begun:
+            self.contradictory("%s ran, but was not collected" % node_id)
+        elif node_id in self.begun and self.weighs_results:
             self.find("suspicious", "%s ran twice" % node_id)
         self.begun.add(node_id)
         self.current = node_id
 
     def test(self, node_id):
         if self.current != node_id:
-            self.tampered("a result of %s came while another test ran" % node_id)
-            return None
+            self.contradictory("a result of %s came while another test ran" % node_id)
+            if self.weighs_results:
+                return None
         return self.tests.setdefault(node_id, {"raised": None, "category": None, "stages": {}})
 
     def take_raised(self, frame):
@@ -277,21 +273,16 @@ class Session:
             stage["longrepr"] = text
         test["stages"][frame["when"]] = stage
         if frame["when"] == "call" and category == "passed" and test["raised"] is not None:
-            self.tampered("%s raised an exception and was reported as passed" % frame["id"])
+            self.contradictory("%s raised an exception and was reported as passed" % frame["id"])
 
     def take_patched(self, frame):
-        what, test = frame["what"], frame["test"]
-        if what == "the test itself":
-            self.tampered("%s was no longer the test that was collected" % test)
-        else:
-            self.tampered("%s was replaced, noticed at %s" % (what, test))
+        self.tampered("%s was replaced, noticed at %s" % (frame["what"], frame["test"]))
 
-    def take_reached(self, frame):
-        self.find("note", "the code reached for %s while it ran, in %s" % (frame["what"], frame["by"]))
+    def take_many_kinds(self, frame):
+        self.find("note", "%s is many kinds of exceptions at once" % frame["type"])
 
-    def take_equality(self, frame):
-        text = "objects of %s equal more than the value they were compared with, or not always"
-        self.find("note", text % frame["type"])
+    def take_finish(self, frame):
+        self.finished = True
 
     def take_end(self, frame):
         self.shadowing(frame.get("shadowed", ()))
@@ -314,13 +305,14 @@ class Session:
             raise Collapsed(self.overflow)
         if self.exit is None:
             raise Collapsed("the process of the tests ended before their end, with %s" % process_exit)
-        if self.exit not in (0, 1):
+        is_own = self.exit > LAST_EXIT_CODE and self.finished and process_exit == self.exit
+        if self.exit not in (0, 1) and not is_own:
             raise Collapsed("pytest ended with exit code %d" % self.exit)
-        if process_exit != 0:
+        if process_exit != 0 and not is_own:
             raise Collapsed("the report speaks of exit code %d, the process ended with %s" % (self.exit, process_exit))
         tests = {i: t for i, t in self.tests.items() if t["category"] or "call" in t["stages"]}
         if self.exit == 0 and any(self.outcome(test) in ("failed", "error") for test in tests.values()):
-            self.tampered("pytest ended with exit code 0 although tests failed")
+            self.contradictory("pytest ended with exit code 0 although tests failed")
         self.weigh_canaries(tests)
         known = self.plan["known_tests"]
         tests = {i: t for i, t in tests.items() if self.canary(i)[0] not in self.canary_files and i in known}
@@ -372,7 +364,6 @@ def run(code, steering, plan):
         added=sorted(top_level_names(code) - set(settings["own"])),
         put_back=sorted(aside),
         absent=absent,
-        changed=changed_sources(code, plan),
     )
     with open(os.path.join(HERE, "bootstrap.py"), "rb") as file:
         program = file.read()

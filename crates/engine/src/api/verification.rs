@@ -261,6 +261,7 @@ impl Engine {
                 command: task.test_command,
                 known_tests: None,
                 limits,
+                left_away: task.preparation.left_away(),
             },
         })
     }

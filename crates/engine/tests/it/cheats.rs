@@ -4,6 +4,7 @@
 //! `crates/grading/cheats/` has them: what must come of it, a sentence about it,
 //! and its files. Results that gain a test are audited.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -187,6 +188,7 @@ impl Arena {
             command,
             known_tests: None,
             limits: spec.limits,
+            left_away: BTreeSet::new(),
         };
         let graded = grade(container.as_ref(), &grading, &mut |_| {}).await;
         graded.unwrap()
@@ -237,6 +239,7 @@ async fn no_attack_on_grading_goes_unnoticed() {
         command: TestCommand::PLATFORM,
         known_tests: None,
         limits: arena.spec().limits,
+        left_away: BTreeSet::new(),
     };
     let all = arena.contradictions(&grading(tree(TARGET))).await;
     let graded = futures::stream::iter(Cheat::all()).map(|cheat| async {
@@ -333,6 +336,7 @@ async fn an_honest_suite_is_left_alone() {
         command: TestCommand::PLATFORM,
         known_tests: None,
         limits: arena.spec().limits,
+        left_away: BTreeSet::new(),
     };
     let moved = testing::with_moved_clues(&arena.docker, &arena.spec(), &grading).await;
     assert_eq!(outcome(&moved.unwrap()), honest.expect);

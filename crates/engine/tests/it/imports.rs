@@ -4,10 +4,13 @@
 use swe_ci_base::code::{CodeTree, Entry};
 use swe_ci_base::digest::sha256_hex;
 use swe_ci_core::finding::Unranked;
+use swe_ci_core::task::TaskId;
+use swe_ci_core::wall::Wall;
 use swe_ci_engine::testing::{self, TinyTask};
 use swe_ci_engine::{Config, Engine, Error, ImportOptions, ImportSource, PageRequest, TasksWanted};
 use swe_ci_testing::hub::{self, ScriptedHub};
 use swe_ci_views::account::Visibility;
+use swe_ci_views::preparation::TaskFinding;
 use swe_ci_views::view::TaskState;
 
 use crate::fixture::{self, Fixture, SPLIT};
@@ -77,7 +80,7 @@ async fn one_bad_task_does_not_stop_the_rest() {
     let imported = imported.unwrap();
     let results = said.iter().filter(|line| line.starts_with('['));
     assert_eq!(results.count(), 7);
-    for step in ["code and image", "tests on the base, run 1 of 1"] {
+    for step in ["code and image", "tests on the base"] {
         assert!(said.contains(&format!("good: {step}")), "{said:?}");
     }
     let reason = |name: &str| match &imported
@@ -233,7 +236,7 @@ async fn flaky_tests_are_not_part_of_the_suite() {
         "{said:?}"
     );
     let found = async |name: &str| {
-        let id = swe_ci_core::task::TaskId::new(name).unwrap();
+        let id = TaskId::new(name).unwrap();
         fixture.engine.task(&id).await.unwrap()
     };
     let moody = found("moody").await;
@@ -247,11 +250,7 @@ async fn flaky_tests_are_not_part_of_the_suite() {
         ["tests/test_a.py::test_f", "tests/test_a.py::test_sure"]
     );
     assert_eq!(moody.preparation.suite_seconds.len(), 3);
-    let titles = moody
-        .preparation
-        .findings
-        .iter()
-        .map(swe_ci_views::preparation::TaskFinding::title);
+    let titles = moody.preparation.findings.iter().map(TaskFinding::title);
     assert_eq!(titles.collect::<Vec<_>>(), ["tests of changing names"]);
     assert_eq!(moody.summary.findings, 1);
     let steady = found("steady").await;
@@ -259,7 +258,7 @@ async fn flaky_tests_are_not_part_of_the_suite() {
 
     // Ready tasks are left as they are, unless requested otherwise.
     let only = |again| ImportOptions {
-        only: vec![swe_ci_core::task::TaskId::new("steady").unwrap()],
+        only: vec![TaskId::new("steady").unwrap()],
         again,
         ..testing::once()
     };
@@ -270,7 +269,7 @@ async fn flaky_tests_are_not_part_of_the_suite() {
         assert_eq!(prepared.suite_seconds.len(), runs, "again: {again}");
     }
     let stranger = ImportOptions {
-        only: vec![swe_ci_core::task::TaskId::new("stranger").unwrap()],
+        only: vec![TaskId::new("stranger").unwrap()],
         ..testing::once()
     };
     let error = fixture.import_with(&stranger).await.0.unwrap_err();
@@ -280,6 +279,46 @@ async fn flaky_tests_are_not_part_of_the_suite() {
             .contains("tiny.csv lists no task `stranger`"),
         "{error}"
     );
+}
+
+/// No suite is refused that passes plainly.
+#[tokio::test(flavor = "multi_thread")]
+async fn walls_that_a_suite_does_not_bear_are_left_away() {
+    let fixture = Fixture::new().await;
+    let conftest = "import _pytest.runner, pytest\n\
+        call = _pytest.runner.call_and_report\n\
+        _pytest.runner.call_and_report = lambda *a, **k: call(*a, **k)\n\
+        @pytest.fixture(autouse=True, params=['x', 'y'])\n\
+        def backend(request): return request.param\n";
+    let tests = "import os, a\n\
+        def test_f(): assert a.f() == 1\n\
+        def test_name(): assert '::test_name[' in os.environ['PYTEST_CURRENT_TEST']\n";
+    let with = |code| {
+        let files = [("a.py", code), ("tests/conftest.py", conftest)];
+        [files[0], files[1], ("tests/test_a.py", tests)]
+    };
+    let (base, target) = (with("def f(): return 0\n"), with("def f(): return 1\n"));
+    let task = TinyTask {
+        name: "odd",
+        versions: &[&base, &target],
+    };
+    fixture.import(&[task]).await.unwrap();
+    let task = fixture.engine.task(&TaskId::new("odd").unwrap()).await;
+    let task = task.unwrap();
+    let summary = task.summary;
+    assert_eq!(summary.state, TaskState::Ready);
+    assert_eq!((summary.base_passed, summary.target_passed), (2, 4));
+    let left_away = Vec::from_iter(summary.left_away);
+    assert_eq!(left_away, [Wall::Runner, Wall::Canaries, Wall::Names]);
+    let findings = task.preparation.findings.iter();
+    let texts: Vec<String> = findings.map(TaskFinding::text).collect();
+    for part in [
+        "without watching the test runner, because on the target, _pytest.runner.call_and_report",
+        "without canaries, because on the target, tests/test_a_",
+        "without hiding the current test's name, because 2 tests come out otherwise behind it",
+    ] {
+        assert!(texts.iter().any(|text| text.contains(part)), "{texts:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -315,7 +354,7 @@ async fn a_dataset_comes_from_a_hub_once() {
     let text = unknown.unwrap_err().to_string();
     assert!(text.contains("no split `none`; there are: tiny"), "{text}");
     let stranger = ImportOptions {
-        only: vec![swe_ci_core::task::TaskId::new("stranger").unwrap()],
+        only: vec![TaskId::new("stranger").unwrap()],
         ..testing::once()
     };
     let engine = Engine::open(config("hf_secret")).await.unwrap();

@@ -82,7 +82,8 @@ def _channel():
             return
         # Whoever found this function is none of this program.
         if get_frame(1).f_globals is not own:
-            kind, fields = "patched", {"what": "the platform's own program", "test": "a call"}
+            fields = {"wall": "runner", "what": "the platform's own program", "test": "a call"}
+            kind = "patched"
         fields["kind"] = kind
         text = ",".join([quoted(name) + ":" + to_json(fields[name]) for name in fields])
         text = ("{" + text + "}").encode()

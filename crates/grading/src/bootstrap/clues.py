@@ -33,6 +33,8 @@ class _Clues:
             return stat, self.moved(code) if code.co_filename in self.files else code
 
         rewrite._rewrite_test = rewrite_and_move
+        # A pytest that a test starts must find the tests where they are.
+        rewrite._write_pyc = lambda *_: False
         tmpdir._mk_tmp = lambda request, factory: factory.mktemp(_fresh("test"), numbered=True)
 
     def move_items(self, items):

@@ -5,7 +5,7 @@ import _signal
 
 import pytest
 
-_set_handler = _signal.signal  # before others hide frames from handlers
+_set_handler = _signal.signal  # before tests replace it
 
 
 class _TestLimit:

@@ -15,27 +15,21 @@ def _shortened(text):
     return text[: _MOST_TEXT // 2] + "\n…\n" + text[-_MOST_TEXT // 2 :]
 
 
-def _code_of(function):
-    function = getattr(function, "__func__", function)
-    return getattr(function, "__code__", None)
-
-
 class _Session:
     """A plugin. Whatever it is told is sealed at once, so that nothing later in
     this process can take it back."""
 
-    def __init__(self, settings, ownership, own_points, test_files, test_modules, insides, clues):
+    def __init__(self, settings, ownership, own_points, test_files, shown, clues):
         self.tell = _tell
         self.settings = settings
+        self.left_away = settings["left_away"]
         self.test_files = test_files
-        self.test_modules = test_modules
-        self.insides = insides
+        self.shown = shown
         self.clues = clues
         self.limit = _TestLimit(settings["test_seconds"])
         self.ownership = ownership
         self.own_points = own_points
         self.watch = None
-        self.items = {}
         self.tests = 0
         self.began = time.time()
 
@@ -55,8 +49,9 @@ class _Session:
         for point in self.own_points:
             if not manager.is_blocked(point.name):
                 manager.register(point.load(), name=point.name)
-        self.watch = _Watch(self.insides, _frozen_clocks(code))
-        vars(self).pop("add_places")(manager)
+        self.manager = manager
+        if "runner" not in self.left_away:
+            self.watch = _Watch(self, _frozen_clocks(code))
         yield
         # By now everything that knows an option has said so.
         if self.settings["drop_unknown_options"]:
@@ -96,22 +91,8 @@ class _Session:
         if path in self.test_files.known and isinstance(collector, pytest.Module):
             self.test_files.before_import(path)
             self.look_at_files([path], "collection")
+        with self.shown():
             yield
-            module = vars(collector).get("_obj")
-            if module is not None and not self.test_modules.is_real(path, module):
-                self.tell("patched", what=path + " as a module", test="collection")
-        else:
-            yield
-
-    def pytest_itemcollected(self, item):
-        self.items[id(item)] = (item, self.parts(item))
-
-    @staticmethod
-    def parts(item):
-        """What makes a test the one that was collected."""
-        params = getattr(getattr(item, "callspec", None), "params", {})
-        values = [(name, id(value)) for name, value in params.items()]
-        return type(item), _code_of(getattr(item, "obj", None)), "runtest" in vars(item), values
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items):
@@ -119,11 +100,7 @@ class _Session:
         if self.settings["shuffle"] is not None:
             self.shuffle(items, self.settings["shuffle"])
         if self.clues is not None:
-            for item in items:
-                self.look_at_test(item)
             self.clues.move_items(items)
-            for item in items:
-                self.pytest_itemcollected(item)
 
     @staticmethod
     def shuffle(items, seed):
@@ -139,13 +116,8 @@ class _Session:
 
         items.sort(key=turns)
 
-    def look_at_test(self, item):
-        known, parts = self.items.get(id(item), (None, None))
-        if known is not item or parts != self.parts(item):
-            self.tell("patched", what="the test itself", test=item.nodeid)
-
     def pytest_collection_finish(self, session):
-        self.look(self.watch.all, "collection")
+        self.look("collection", thoroughly=True)
         self.look_at_files(self.test_files.known, "collection")
         self.tell_ids("collected", session.items)
         checks = [item for item in session.items if not isinstance(item, pytest.Function)]
@@ -163,8 +135,8 @@ class _Session:
         self.tests += 1
         self.tell("begin", id=item.nodeid)
         yield
-        for name in self.watch.changed_builtins():
-            self.tell("patched", what=name, test=item.nodeid)
+        if self.watch:
+            self.tell_changes("runner", self.watch.changed_builtins(), item.nodeid)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_setup(self):
@@ -176,7 +148,6 @@ class _Session:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item):
-        self.look_at_test(item)
         self.limit.begin()
         outcome = yield
         self.limit.end()
@@ -190,21 +161,24 @@ class _Session:
         self.tell("raised", id=item.nodeid, type=kind)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(self, item):
-        yield
-        every = self.watch.all if self.tests % _ALL_EVERY == 0 else self.watch.critical
-        self.look(every, item.nodeid)
-        self.test_files.forget_lines()
+    def pytest_runtest_makereport(self, item, call):
+        with self.shown() if call.excinfo else contextlib.nullcontext():
+            yield
+        self.look(item.nodeid, thoroughly=self.tests % _ALL_EVERY == 0)
 
-    def look(self, entries, where):
-        for name in self.watch.changed(entries):
-            self.tell("patched", what=name, test=where)
-        for name in self.watch.hidden_builtins():
-            self.tell("patched", what=name, test=where)
+    def look(self, where, thoroughly):
+        if self.watch:
+            entries = self.watch.all if thoroughly else self.watch.critical
+            self.tell_changes("runner", self.watch.changed(entries), where)
+            self.tell_changes("runner", self.watch.hidden_builtins(), where)
 
     def look_at_files(self, paths, where):
-        for path in self.test_files.changed(paths):
-            self.tell("patched", what=path, test=where)
+        if "files" not in self.left_away:
+            self.tell_changes("files", self.test_files.changed(paths), where)
+
+    def tell_changes(self, wall, names, where):
+        for name in names:
+            self.tell("patched", wall=wall, what=name, test=where)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
@@ -231,7 +205,7 @@ class _Session:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
-        self.look(self.watch.all, "the end")
+        self.look("the end", thoroughly=True)
         self.look_at_files(self.test_files.known, "the end")
         self.tell("finish", seconds=time.time() - self.began)
 
@@ -274,28 +248,24 @@ def _grade(settings):
     shadowing = ownership.names_in_the_image(settings["added"])
     _tell("start", python=sys.version.split()[0], pytest=pytest.__version__, shadowing=shadowing)
     sys.meta_path.insert(0, ownership)
-    _hide_current_test()
-    test_files = _TestFiles(tests)
-    _ask_about_equality(_Equality(code, tests, test_files.known))
-    _look_for_tables(code, settings["changed"], test_files.known)
-    asked = _reached(code, tests, test_files.known)
-    _ask_about_exceptions()
-    test_modules = _TestModules(asked, test_files)
-    _guard_runner(asked)
-    _hide_frames_from_signals()
+    if "names" not in settings["left_away"]:
+        _hide_current_test()
+    if "exceptions" not in settings["left_away"]:
+        _ask_about_exceptions()
     own_points = []
     importlib.metadata.distributions = _image_distributions(ownership, own_points)
     os.environ["PYTHONPATH"] = "src:."
     os.chdir(code)
     _stand_in_for_pytest_main()
     sys.argv += settings["arguments"]
+    shown = contextlib.nullcontext
+    if "sources" not in settings["left_away"]:
+        shown = _Sources(tests).shown
+    test_files = _TestFiles(tests)
     clues = _Clues(test_files.known) if settings["move_clues"] else None
     if clues is not None:
         clues.move_modules()
-    insides = _Insides()
-    session = _Session(settings, ownership, own_points, test_files, test_modules, insides, clues)
-    intact, session.add_places = _integrity(session)
-    sys.addaudithook(_audit_hook(asked, code, tests, test_files, intact, insides))
+    session = _Session(settings, ownership, own_points, test_files, shown, clues)
     try:
         exit_code = int(pytest.main(list(settings["arguments"]), plugins=[session]))
     except SystemExit as exit:

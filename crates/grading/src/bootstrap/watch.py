@@ -57,18 +57,6 @@ class _Entries(list):
         return all([all(map(_is_same, map(get, names), values)) for get, names, values in self.columns])
 
 
-class _Insides:
-    """Which functions are watched, and which of them got other code. Python
-    tells the audit hook of each change; it tells the hook of each look as well,
-    and looking at all functions after each test takes longer than the test."""
-
-    NAMES = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
-
-    def __init__(self):
-        self.watched = {}
-        self.replaced = []
-
-
 def _frozen_clocks(code):
     """What freezegun, where the image has it, puts in place of the clocks of all
     modules."""
@@ -85,9 +73,9 @@ def _frozen_clocks(code):
 class _Watch:
     """Remembers the functions and classes of the test runner."""
 
-    def __init__(self, insides, frozen_clocks):
-        self.insides = insides
+    def __init__(self, session, frozen_clocks):
         self.frozen_clocks = frozen_clocks
+        self.is_intact = _integrity(session)
         all_entries, critical = [], []
         self.told = set(_REPLACED_BY_PYTEST)
         for name, module in sorted(sys.modules.items()):
@@ -101,9 +89,6 @@ class _Watch:
         own = list(_entries("the platform", globals(), __name__))
         self.all = _Entries(all_entries + own)
         self.critical = _Entries(critical + own)
-        for label, _, _, _, function, _, _ in self.all:
-            if function is not None:
-                insides.watched.setdefault(id(function), label)
         kept = {n: value for n, value in vars(builtins).items() if n not in _REPLACED_BUILTINS}
         self.builtins = {n: value for n, value in kept.items() if callable(value)}
         runner = {n: vars(m) for n, m in sys.modules.items() if m and self.is_the_runner(n)}
@@ -126,9 +111,9 @@ class _Watch:
                 for label, of, key, value, *_ in entries
                 if of.get(key) is not value and not self.is_frozen(value, of.get(key))
             ]
-        labels += [self.insides.watched[id(function)] for function in self.insides.replaced]
-        if entries is self.all:
-            labels += self.changed_inside()
+        labels += self.changed_inside(entries)
+        if not self.is_intact():
+            labels.append("the platform's own program")
         for label in labels:
             if label not in self.told:
                 self.told.add(label)
@@ -139,8 +124,9 @@ class _Watch:
             return False
         return any(now is clock for clock in self.frozen_clocks)
 
-    def changed_inside(self):
-        for label, _, _, _, function, code, defaults in self.all:
+    @staticmethod
+    def changed_inside(entries):
+        for label, _, _, _, function, code, defaults in entries:
             if function is not None:
                 if function.__code__ is not code or function.__defaults__ is not defaults:
                     yield label
@@ -163,3 +149,49 @@ class _Watch:
             if getattr(builtins, name, None) is not value and name not in self.told:
                 self.told.add(name)
                 yield "builtins." + name
+
+
+def _integrity(session):
+    """Returns a function that tells whether this program is as it was, and has its
+    places among pytest's plugins."""
+    own, tell, attributes = globals(), _tell, vars(session)
+    kinds = (types.FunctionType, type)
+    names = [(key, value) for key, value in own.items() if isinstance(value, kinds)]
+    classes = [
+        (kind, key, value)
+        for kind in [value for _, value in names if value.__module__ == __name__ and isinstance(value, type)]
+        for key, value in vars(kind).items()
+        if isinstance(value, (types.FunctionType, staticmethod))
+    ]
+    cells, pending = [], [tell]
+    while pending:
+        function = pending.pop()
+        for cell in function.__closure__ or ():
+            value = cell.cell_contents
+            if not isinstance(value, int) and all(cell is not known for known, _ in cells):
+                cells.append((cell, value))
+                if isinstance(value, types.FunctionType):
+                    pending.append(value)
+    manager = session.manager
+    relay = vars(manager.hook)
+    hooks = [(vars(manager), "_inner_hookexec", vars(manager).get("_inner_hookexec"))]
+    callers = [(name, caller) for name, caller in relay.items() if hasattr(caller, "get_hookimpls")]
+    hooks += [(relay, name, caller) for name, caller in callers]
+    places = [
+        (caller.get_hookimpls, place, place.function)
+        for _, caller in callers
+        for place in caller.get_hookimpls()
+        if place.plugin is session
+    ]
+
+    def is_intact():
+        return (
+            all([own.get(key) is value for key, value in names])
+            and all([kind.__dict__.get(key) is value for kind, key, value in classes])
+            and all([cell.cell_contents is value for cell, value in cells])
+            and all([place in among() and place.function is function for among, place, function in places])
+            and all([of.get(name) == value for of, name, value in hooks])
+            and attributes.get("tell") is tell
+        )
+
+    return is_intact

@@ -2,7 +2,7 @@
 
 use super::*;
 use swe_ci_base::code::CodeTree;
-use swe_ci_core::finding::Grade;
+use swe_ci_core::finding::{Grade, tampering};
 
 /// A session whose oracle has one file of tests, and one of its canaries.
 struct Told {
@@ -12,12 +12,16 @@ struct Told {
 
 impl Told {
     fn new() -> Self {
+        Self::without(&[])
+    }
+
+    fn without(walls: &[Wall]) -> Self {
         let mut oracle = CodeTree::default();
         oracle.insert_file("tests/test_a.py", "");
         let canaries = Canaries::new(1, &oracle);
         let (ids, failing_canary) = canary_ids(&canaries);
         let mut told = Self {
-            session: Session::new(canaries),
+            session: Session::new(canaries, walls.iter().copied().collect()),
             failing_canary,
         };
         told.tell(Frame::Collected { ids });
@@ -83,7 +87,7 @@ fn worst(verdict: &Verdict) -> Option<(Grade, FindingKind)> {
 /// Code that ran can say nothing about the time before it.
 #[test]
 fn the_disk_is_full_before_any_test_is_collected() {
-    let mut session = Session::new(Canaries::new(1, &CodeTree::default()));
+    let mut session = Session::new(Canaries::default(), BTreeSet::new());
     session.take(Ok(Frame::DiskFull));
     assert!(session.disk_full);
     let mut told = Told::new();
@@ -135,27 +139,30 @@ fn canaries_that_the_settings_leave_out_are_not_missed() {
 
 #[test]
 fn contradictions_are_tampering() {
-    let check = |tamper: &dyn Fn(&mut Told), expect: FindingKind| {
-        let mut told = Told::new();
-        told.test("tests/test_a.py::one", "passed");
-        tamper(&mut told);
-        let verdict = told.end(1);
-        assert_eq!(
-            worst(&verdict),
-            Some((Grade::Tampered, expect)),
-            "{verdict:?}"
-        );
+    let check = |tamper: &dyn Fn(&mut Told), wall: Wall| {
+        let told = |walls: &[Wall]| {
+            let mut told = Told::without(walls);
+            told.test("tests/test_a.py::one", "passed");
+            tamper(&mut told);
+            told.end(1)
+        };
+        let verdict = told(&[]);
+        assert_eq!(worst(&verdict).unwrap().0, Grade::Tampered, "{verdict:?}");
+        assert!(verdict.alarms.contains_key(&wall), "{verdict:?}");
+        // A task whose own tests do that is graded without the wall.
+        let verdict = told(&[wall]);
+        assert!(tampering(&verdict.findings).is_none(), "{verdict:?}");
+        assert!(!verdict.alarms.contains_key(&wall), "{verdict:?}");
     };
-    check(&|told| told.session.take(Err(Foreign)), FindingKind::Report);
     check(
         &|told| told.report("tests/test_b.py::not_running", "passed"),
-        FindingKind::Report,
+        Wall::Results,
     );
     let uncollected = |told: &mut Told| {
         let id = "tests/test_b.py::invented".to_owned();
         told.tell(Frame::Begin { id });
     };
-    check(&uncollected, FindingKind::Report);
+    check(&uncollected, Wall::Results);
     let swallowed = |told: &mut Told| {
         let id = "tests/test_b.py::b".to_owned();
         told.tell(Frame::Collected {
@@ -169,23 +176,50 @@ fn contradictions_are_tampering() {
         });
         told.report(&id, "passed");
     };
-    check(&swallowed, FindingKind::Report);
+    check(&swallowed, Wall::Results);
     let canary = |told: &mut Told| {
         let id = told.failing_canary.clone();
         told.test(&id, "passed");
     };
-    check(&canary, FindingKind::Canary);
+    check(&canary, Wall::Canaries);
     let patched = |told: &mut Told| {
         let (what, test) = ("_pytest.runner.call_and_report".into(), "t".into());
-        told.tell(Frame::Patched { what, test });
+        told.tell(Frame::Patched {
+            wall: Wall::Runner,
+            what,
+            test,
+        });
     };
-    check(&patched, FindingKind::Report);
+    check(&patched, Wall::Runner);
     let unsaid = |told: &mut Told| {
         let shadowed = Vec::new();
         told.test("tests/test_a.py::two", "failed");
         told.tell(Frame::End { exit: 0, shadowed });
     };
-    check(&unsaid, FindingKind::Report);
+    check(&unsaid, Wall::Results);
+}
+
+#[test]
+fn lines_of_others_on_the_channel_are_tampering() {
+    let mut told = Told::new();
+    told.session.take(Err(Foreign));
+    let verdict = told.end(1);
+    assert_eq!(
+        worst(&verdict),
+        Some((Grade::Tampered, FindingKind::Report))
+    );
+}
+
+/// Plugins have exit codes of their own.
+#[test]
+fn a_session_that_came_to_its_end_may_have_any_exit_code() {
+    let mut told = Told::new();
+    told.test("tests/test_a.py::one", "passed");
+    told.tell(Frame::Finish { seconds: 1.0 });
+    let shadowed = Vec::new();
+    told.tell(Frame::End { exit: 77, shadowed });
+    let verdict = told.session.conclude(Ok(77), None);
+    assert_eq!(verdict.result.unwrap().passed(), 1);
 }
 
 #[test]
@@ -194,6 +228,15 @@ fn a_failure_is_not_taken_back() {
     told.test("tests/test_a.py::one", "failed");
     told.report("tests/test_a.py::one", "passed");
     assert_eq!(told.end(1).result.unwrap().passed(), 0);
+}
+
+/// By a plugin that repeats what failed, and calls that by a word of its own.
+#[test]
+fn a_test_that_passes_when_repeated_passes() {
+    let mut told = Told::new();
+    told.test("tests/test_a.py::one", "rerun");
+    told.report("tests/test_a.py::one", "passed");
+    assert_eq!(told.end(1).result.unwrap().passed(), 1);
 }
 
 #[test]

@@ -370,6 +370,7 @@ impl Evolution<'_> {
             command: self.task.test_command,
             known_tests: Some(self.known_tests().await?),
             limits: self.config.limits,
+            left_away: self.task.preparation.left_away(),
         })
     }
 

@@ -55,6 +55,7 @@ impl TaskRow {
             suite_seconds: self.suite_seconds,
             modified_lines: self.preparation.modified_lines(),
             findings: self.preparation.number_of_findings(),
+            left_away: self.preparation.left_away(),
             licence: self.preparation.licence.clone(),
         }
     }

@@ -1,6 +1,7 @@
 //! What is peculiar about a task, in words.
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::wall::Wall;
 
 use super::{Condition, Named};
 
@@ -32,6 +33,8 @@ pub enum TaskFinding {
     /// pytest is started without these options of the settings, because nothing
     /// that is installed knows them.
     OptionsDropped { options: Vec<String> },
+    /// The task is graded without a wall, which its own tests do not bear.
+    WallLeftAway { wall: Wall, why: String },
     /// The target passes no test that the base does not: there is nothing to
     /// gain.
     NoGap,
@@ -61,6 +64,7 @@ impl TaskFinding {
             Self::Skipped { .. } => "tests that miss something",
             Self::GapDiffers { .. } => "another gap than declared",
             Self::OptionsDropped { .. } => "options left out",
+            Self::WallLeftAway { .. } => "a wall left away",
             Self::NoGap => "no gap",
             Self::HistoryFails { .. } => "history that cannot be tested",
             Self::PassWithoutCode { .. } => "tests that pass without code",
@@ -110,6 +114,12 @@ impl TaskFinding {
                 "The settings ask for {}, which nothing in the image knows; pytest is started without.",
                 options.join(" ")
             ),
+            Self::WallLeftAway { wall, why } => {
+                format!(
+                    "Its tests are graded without {}, because {why}.",
+                    wall.words()
+                )
+            }
             Self::NoGap => "The base passes every test that the target passes.".into(),
             Self::PassWithoutCode { tests } => format!(
                 "{} although every source file is empty.",
@@ -156,6 +166,7 @@ impl TaskFinding {
             | Self::PassWithoutCode { tests } => Some(tests),
             Self::GapDiffers { .. }
             | Self::OptionsDropped { .. }
+            | Self::WallLeftAway { .. }
             | Self::NoGap
             | Self::HistoryFails { .. }
             | Self::SimilarTask { .. } => None,

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::outcomes::TestList;
 use swe_ci_core::report::Report;
+use swe_ci_core::wall::Wall;
 
 use crate::count;
 
@@ -170,6 +171,15 @@ impl Preparation {
             TaskFinding::OptionsDropped { options } => Some(options.as_slice()),
             _ => None,
         })
+    }
+
+    /// The walls that the task is graded without.
+    pub fn left_away(&self) -> BTreeSet<Wall> {
+        let walls = self.findings.iter().filter_map(|finding| match finding {
+            TaskFinding::WallLeftAway { wall, .. } => Some(*wall),
+            _ => None,
+        });
+        walls.collect()
     }
 
     pub fn number_of_findings(&self) -> u32 {
