@@ -38,6 +38,13 @@ impl ChatAnswer {
         answer
     }
 
+    pub(super) fn has_calls(&self) -> bool {
+        let calls = self.message.as_ref().map(|message| &message["tool_calls"]);
+        calls
+            .and_then(Value::as_array)
+            .is_some_and(|calls| !calls.is_empty())
+    }
+
     fn take(&mut self, piece: &Value) {
         let choices = piece["choices"].as_array().into_iter().flatten();
         for choice in choices.filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0) {

@@ -27,7 +27,7 @@ impl SessionState {
     /// Whether the provider answers anything now.
     pub async fn probe(&self) -> Verdict {
         let now = Instant::now();
-        let mut latest = self.probes.lock().await;
+        let mut latest = self.known.probe.lock().await;
         if let Some((began, verdict)) = &*latest
             && *began >= now
         {

@@ -12,6 +12,8 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use super::protocol::{self, Problem};
 
+/// The type of a stream of events.
+pub(super) const EVENTS: &str = "text/event-stream";
 /// Buffered pieces; when the buffer is full, sending waits for the harness.
 const BUFFER: usize = 16;
 
@@ -50,7 +52,7 @@ pub(super) fn reply(protocol: Protocol, streamed: bool) -> (Reply, impl Future<O
 /// The headers of a stream of events, or of JSON.
 pub(super) fn content_type(events: bool) -> HeaderMap {
     let kind = match events {
-        true => "text/event-stream",
+        true => EVENTS,
         false => "application/json",
     };
     HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(kind))])

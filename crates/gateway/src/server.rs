@@ -27,7 +27,9 @@ pub(super) const REQUEST_MEMORY_KIB: usize = 128 << 10;
 
 /// Marks a request that comes from this process.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct InProcess;
+pub(super) struct InProcess {
+    pub streamed: bool,
+}
 
 pub(super) fn router(session: Arc<SessionState>) -> Router {
     // `protocol::call` matches the paths: some contain colons, and a 404 needs
@@ -81,9 +83,9 @@ async fn checked_answer(
     }
     let mut agent_request =
         protocol::parse_request(&call, &bytes).map_err(|why| (Problem::BadRequest, why))?;
-    if parts.extensions.get::<InProcess>().is_some() {
+    if let Some(InProcess { streamed }) = parts.extensions.get() {
         agent_request.in_process = true;
-        agent_request.streamed = true;
+        agent_request.streamed = *streamed;
     }
     let (actual, expected) = (agent_request.protocol, endpoint.protocol);
     if actual != expected {

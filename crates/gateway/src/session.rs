@@ -28,6 +28,7 @@ use tracing::Span;
 
 use super::connections::{self, ConnectionLimits};
 use super::recording::Recorder;
+use super::reply::EVENTS;
 use super::server::{self, InProcess};
 use super::session_state::{ExchangeTotals, SessionState};
 use super::{ChatAnswer, Gateway, Ledger, Recording, SOCKET, SocketMount};
@@ -66,6 +67,9 @@ pub enum StopReason {
     EvolutionBudget(String),
     Provider(String),
 }
+
+/// The status and the text of an answer that is none.
+pub type Refusal = (StatusCode, String);
 
 /// A wait for the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,7 +131,7 @@ impl Gateway {
         };
         let state = Arc::new(SessionState {
             token: token()?,
-            probes: self
+            known: self
                 .inner
                 .probes
                 .of(&endpoint.url, key.clone(), &endpoint.model),
@@ -195,24 +199,53 @@ impl GatewaySession {
     }
 
     /// Sends a chat completion from this process. A refusal is its status and text.
+    /// Whether streams of the model's provider hold tool calls is found out once: an
+    /// answer without any is asked for whole as well, as long as none was seen.
     ///
     /// # Errors
     /// When the answer is longer than 32 MiB.
-    pub async fn chat(
+    pub async fn chat(&self, body: &Value) -> anyhow::Result<Result<ChatAnswer, Refusal>> {
+        let streams_calls = &self.state.known.streams_calls;
+        let streamed = streams_calls.get() != Some(&false);
+        let first = self.chat_once(body, streamed).await?;
+        let asks_tools = body["tools"].is_array();
+        Ok(match first {
+            Ok((answer, is_stream)) if asks_tools && streams_calls.get().is_none() => {
+                if answer.has_calls() {
+                    let _ = streams_calls.set(is_stream);
+                    return Ok(Ok(answer));
+                }
+                match self.chat_once(body, false).await? {
+                    Ok((whole, _)) if whole.has_calls() => {
+                        let _ = streams_calls.set(false);
+                        Ok(whole)
+                    }
+                    _ => Ok(answer),
+                }
+            }
+            known => known.map(|(answer, _)| answer),
+        })
+    }
+
+    /// The answer, and whether it was a stream.
+    async fn chat_once(
         &self,
         body: &Value,
-    ) -> anyhow::Result<Result<ChatAnswer, (StatusCode, String)>> {
+        streamed: bool,
+    ) -> anyhow::Result<Result<(ChatAnswer, bool), Refusal>> {
         let request = Request::post("/v1/chat/completions")
             .header(header::AUTHORIZATION, format!("Bearer {}", self.token()))
             .header(header::CONTENT_TYPE, "application/json")
-            .extension(InProcess)
+            .extension(InProcess { streamed })
             .body(Body::from(serde_json::to_vec(body)?))?;
         let response = self.router().oneshot(request).await?;
         let status = response.status();
+        let kind = response.headers().get(header::CONTENT_TYPE);
+        let is_stream = kind.is_some_and(|kind| kind == EVENTS);
         let body = to_bytes(response.into_body(), MAX_ANSWER).await;
         let body = body.context("the gateway's answer broke off")?;
         if status.is_success() {
-            return Ok(Ok(ChatAnswer::parse(&body)));
+            return Ok(Ok((ChatAnswer::parse(&body), is_stream)));
         }
         Ok(Err((status, String::from_utf8_lossy(&body).into_owned())))
     }

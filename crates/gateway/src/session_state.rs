@@ -29,7 +29,7 @@ pub(super) struct SessionState {
     /// Of the step whose session it is.
     pub span: Span,
     pub limiter: Arc<ConcurrencyLimiter>,
-    pub probes: super::probe_results::Latest,
+    pub known: Arc<super::probe_results::Known>,
     /// The waiting time because the provider was unable; its end is the patience's.
     pub unable: ExcludedTime,
     /// Waiting time that does not count against the agent's time limit.

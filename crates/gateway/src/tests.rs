@@ -421,6 +421,24 @@ async fn repeated_calls_are_counted_in_a_row() {
     assert_eq!(session.repeats(), 0);
 }
 
+/// Some servers leave the calls in the text of their streams.
+#[tokio::test]
+async fn a_model_whose_streams_hold_no_calls_is_asked_for_whole_answers() {
+    let fixture = Fixture::new().await;
+    let text = "data: {\"choices\": [{\"index\": 0, \"delta\": {\"content\": \"<call>\"}, \"finish_reason\": \"stop\"}]}\n\ndata: [DONE]\n\n";
+    let fault = Fault::Body("text/event-stream", text);
+    fixture
+        .llm
+        .fault_when(move |seen| (seen.body["stream"] == true).then_some(fault));
+    let (_, body) = first_request(Protocol::Chat, false);
+    for requests in [2, 1] {
+        let session = fixture.session(Protocol::Chat);
+        let answer = session.chat(&body).await.unwrap().unwrap();
+        assert!(answer.has_calls());
+        assert_eq!(session.close().await.traffic.requests, requests);
+    }
+}
+
 #[tokio::test]
 async fn answers_without_counts_are_told_of() {
     let fixture = Fixture::new().await;
