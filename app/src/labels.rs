@@ -317,7 +317,7 @@ pub(crate) fn finding_kind(kind: FindingKind) -> &'static str {
     match kind {
         FindingKind::Steering => "Test configuration",
         FindingKind::Shadowing => "Shadowed module",
-        FindingKind::Construct => "Reaches for the tests",
+        FindingKind::Construct => "Unusual construct",
         FindingKind::Canary => "Canary test",
         FindingKind::Report => "Contradictory report",
         FindingKind::Equality => "One-sided equality",

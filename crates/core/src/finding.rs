@@ -25,7 +25,7 @@ crate::named! {
         Steering = "steering",
         /// A module of the agent's that has the name of an installed one.
         Shadowing = "shadowing",
-        /// Added code that reaches for the tests or the test runner.
+        /// Compiled code, or an exception of many kinds at once.
         Construct = "construct",
         /// A canary (a test whose result is known) passed although it must
         /// fail, or did not run.
@@ -34,7 +34,7 @@ crate::named! {
         /// results contradict each other.
         Report = "report",
         /// A type of the code's whose objects equal whatever they are compared
-        /// with.
+        /// with: found by earlier editions.
         Equality = "equality",
         /// Tests that pass only as the suite is written, and not in another
         /// order with other names and lines.

@@ -1,6 +1,6 @@
 //! Prepares one task: unpacks it, loads its image, runs its suite on both ends.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,7 +23,6 @@ use swe_ci_store::{Suite, TaskRow};
 use swe_ci_views::preparation::{Lines, LinesChanged, Preparation, TaskFinding};
 use swe_ci_views::view::TaskState;
 
-use super::walls::LeftAway;
 use super::{History, TaskFolders, TaskLine, base_report_key};
 
 /// Maximum size of an unpacked checkout.
@@ -254,6 +253,9 @@ impl TaskPreparation<'_> {
         Ok(run)
     }
 }
+
+/// The walls left away, and why.
+pub(crate) type LeftAway = BTreeMap<Wall, String>;
 
 /// How many times larger an image usually is than its archive.
 const UNPACKED_IMAGE: u64 = 3;

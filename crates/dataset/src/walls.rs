@@ -2,17 +2,15 @@
 //! notice something about honest code, and those behind which tests come out
 //! otherwise than plainly.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use swe_ci_core::report::Report;
 use swe_ci_core::wall::Wall;
 use swe_ci_grading::Graded;
 use swe_ci_store::TaskRow;
 
 use super::TaskPreparation;
-use super::prepare::{End, Ends, Prepared};
-
-/// The walls left away, and why.
-pub(crate) type LeftAway = BTreeMap<Wall, String>;
+use super::prepare::{End, Ends, LeftAway, Prepared};
 
 /// The others watch, and change no result.
 const FELT_BY_TESTS: [Wall; 4] = [Wall::Canaries, Wall::Sources, Wall::Names, Wall::Exceptions];
@@ -28,32 +26,36 @@ impl TaskPreparation<'_> {
         left_away: &mut LeftAway,
     ) -> Prepared<Graded> {
         let run = self.quiet(row, ends, end, left_away).await?;
-        let all = Wall::ALL.into_iter().collect();
         // The base may fail as it likes: that is what there is to do.
         if matches!(end, End::Base) && run.result.is_ok() {
             return Ok(run);
         }
-        let plain = self.run(row, ends, end, &all).await?;
-        if bears(&plain, &run) {
+        let plain = self.run(row, ends, end, &Wall::all()).await?;
+        let felt = differing(&plain, &run);
+        if felt.is_empty() {
             return Ok(run);
         }
         // Once may be chance.
-        let again = self.quiet(row, ends, end, left_away).await?;
-        if bears(&plain, &again) {
-            return Ok(again);
-        }
+        let run = self.quiet(row, ends, end, left_away).await?;
+        let felt = &felt & &differing(&plain, &run);
+        let Some(first) = felt.first() else {
+            return Ok(run);
+        };
+        let why = match felt.len() {
+            1 => format!("{first} comes out otherwise behind it"),
+            n => format!("{n} tests come out otherwise behind it, for example {first}"),
+        };
         let singly = FELT_BY_TESTS.map(|wall| vec![wall]);
-        for walls in singly.into_iter().chain([FELT_BY_TESTS.to_vec()]) {
-            let why = lost(&plain, &again);
+        for walls in singly.into_iter().chain([Wall::ALL.to_vec()]) {
             let mut fewer = left_away.clone();
             fewer.extend(walls.into_iter().map(|wall| (wall, why.clone())));
             let without = self.quiet(row, ends, end, &mut fewer).await?;
-            if bears(&plain, &without) {
+            if differing(&plain, &without).is_disjoint(&felt) {
                 *left_away = fewer;
                 return Ok(without);
             }
         }
-        Ok(again)
+        Ok(run)
     }
 
     /// The suite behind walls of which none notices anything.
@@ -77,26 +79,15 @@ impl TaskPreparation<'_> {
     }
 }
 
-/// Whether the same tests pass plainly and behind walls.
-fn bears(plain: &Graded, walled: &Graded) -> bool {
-    plain.result.is_err() || walled.result.is_ok() && passing(plain) == passing(walled)
-}
-
-fn passing(run: &Graded) -> BTreeSet<&str> {
-    let report = run.result.as_ref().ok();
-    report.map(|r| r.passing().collect()).unwrap_or_default()
-}
-
-/// Why a wall is left away that tests feel.
-fn lost(plain: &Graded, walled: &Graded) -> String {
-    let (plain, walled) = (passing(plain), passing(walled));
-    let other: Vec<&str> = plain.symmetric_difference(&walled).copied().collect();
-    match other.as_slice() {
-        [] => "the suite does not run behind it".into(),
-        [test] => format!("{test} comes out otherwise behind it"),
-        [test, ..] => format!(
-            "{} tests come out otherwise behind it, for example {test}",
-            other.len()
-        ),
+/// Tests that pass either plainly or behind walls.
+fn differing(plain: &Graded, walled: &Graded) -> BTreeSet<String> {
+    let (Ok(plain), walled) = (&plain.result, walled.result.as_ref()) else {
+        return BTreeSet::new();
+    };
+    let passing = |report: &Report| report.passing().map(str::to_owned).collect();
+    let plain: BTreeSet<String> = passing(plain);
+    match walled {
+        Ok(walled) => &plain ^ &passing(walled),
+        Err(_) => plain,
     }
 }

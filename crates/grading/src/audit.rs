@@ -116,7 +116,7 @@ impl<'a> Draw<'a> {
     /// Three sessions, each with a part of the tests as written. The first has
     /// natural contradictions alone: code that looks for signs of a contradiction
     /// finds none. Every test has a strong one in the first or the second, and
-    /// often another one in the third.
+    /// often the other one in the third.
     fn sessions(&self) -> Vec<Choice<'a>> {
         let mut sessions = [Choice::new(), Choice::new(), Choice::new()];
         for suspect in &self.suspects {
@@ -136,7 +136,10 @@ impl<'a> Draw<'a> {
                 false => None,
             };
             let is_left = first.or(second).is_none() || self.drawn(key, "third", 0.6);
-            let third = if is_left { take(&|_| true) } else { None };
+            let third = match is_left {
+                true => take(&|form| form.kind.is_strong()).or_else(|| take(&|_| true)),
+                false => None,
+            };
             for (choice, number) in sessions.iter_mut().zip([first, second, third]) {
                 choice.extend(number.map(|number| (key, number)));
             }

@@ -1,11 +1,11 @@
 //! A test session as the bootstrap tells it, and the verdict over it.
 
+mod report;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
 use swe_ci_core::finding::{Finding, FindingKind, Grade};
 use swe_ci_core::report::{PytestExit, Report};
 use swe_ci_core::wall::Wall;
@@ -13,6 +13,8 @@ use swe_ci_core::wall::Wall;
 use crate::TestRun;
 use crate::canaries::{Canaries, Known};
 use crate::channel::{Foreign, Frame, Stage};
+
+use report::report_of;
 
 /// The most tests that a session may have.
 const MAX_TESTS: usize = 200_000;
@@ -274,7 +276,8 @@ impl Session {
                 self.drop_unknown_tests(known);
             }
         }
-        let result = result.and_then(|()| self.report_of());
+        let seconds = self.seconds.unwrap_or(0.0);
+        let result = result.and_then(|()| report_of(&self.tests, seconds));
         let (result, raw) = match result {
             Ok((report, raw)) => (Ok(report), Some(raw)),
             Err(why) => (Err(why), None),
@@ -377,43 +380,6 @@ impl Session {
             self.find(Finding::note(FindingKind::Report, text));
         }
     }
-
-    fn report_of(&self) -> Result<(Report, Vec<u8>), String> {
-        if self.tests.is_empty() {
-            return Err(did_not_run(5));
-        }
-        let failed = self.tests.values().any(Test::failed);
-        let raw = json!({
-            "exitcode": i32::from(failed),
-            "duration": self.seconds.unwrap_or(0.0),
-            "summary": self.summary(),
-            "tests": self.tests.iter().map(|(id, test)| to_json(id, test)).collect::<Vec<_>>(),
-        });
-        let raw = raw.to_string().into_bytes();
-        let report = Report::parse(&raw).map_err(|error| error.to_string())?;
-        Ok((report, raw))
-    }
-
-    fn summary(&self) -> BTreeMap<&str, usize> {
-        let mut summary = BTreeMap::from([("total", self.tests.len())]);
-        for test in self.tests.values() {
-            *summary.entry(test.outcome()).or_default() += 1;
-        }
-        summary
-    }
-}
-
-/// A test as pytest-json-report has it.
-fn to_json(id: &str, test: &Test) -> Value {
-    let mut fields = json!({"nodeid": id, "outcome": test.outcome()});
-    for stage in &test.stages {
-        let mut told = json!({"duration": stage.seconds, "outcome": stage.outcome});
-        if !stage.text.is_empty() {
-            told["longrepr"] = Value::from(stage.text.as_str());
-        }
-        fields[stage.when.as_str()] = told;
-    }
-    fields
 }
 
 fn did_not_run(code: i64) -> String {
