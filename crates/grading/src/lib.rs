@@ -60,7 +60,7 @@ use settings::{ASIDE_FOLDER, END_OF_OUTPUT, Settings};
 pub use audit::{audit, secret_seed};
 pub use clues::owed_to_clues;
 pub use contradictions::{Contradictions, contradictions_of};
-pub use generalisation::generalisation;
+pub use generalisation::{Questions, generalisation};
 pub use portable::{GradingPlan, Portable};
 
 /// The folder that always holds the oracle's tests, whatever the agent did to
@@ -382,6 +382,11 @@ fn graded(
         dropped_options,
         order,
     }
+}
+
+/// A node id without parameters.
+fn function_of(id: &str) -> &str {
+    id.split('[').next().unwrap_or(id)
 }
 
 /// Whether a path of the code belongs to the tests.

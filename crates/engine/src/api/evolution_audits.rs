@@ -217,7 +217,8 @@ impl Engine {
         let sandbox = self.sandbox();
         let tests = task.suite.tests.node_ids().iter().zip(row.outcomes.iter());
         let tests = tests.map(|(id, outcome)| (id.as_str(), outcome == Outcome::Passed));
-        let asked = generalisation(sandbox.as_ref(), spec, grading, contradictions, tests);
+        let questions = contradictions.questions();
+        let asked = generalisation(sandbox.as_ref(), spec, grading, questions, tests);
         Box::pin(asked).await.map_err(crate::unavailable)
     }
 

@@ -213,7 +213,8 @@ impl Arena {
     ) -> Generalisation {
         let tests = graded.result.iter().flat_map(|report| &report.tests);
         let tests = tests.map(|(id, test)| (id.as_str(), test.outcome == Outcome::Passed));
-        let asked = generalisation(&self.docker, &self.spec(), grading, all, tests).await;
+        let (spec, questions) = (self.spec(), all.questions());
+        let asked = generalisation(&self.docker, &spec, grading, questions, tests).await;
         asked.unwrap()
     }
 

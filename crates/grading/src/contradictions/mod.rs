@@ -14,7 +14,7 @@ use swe_ci_core::audit::{ContradictionKind, Coverage, Uncovered};
 use swe_ci_core::report::Outcome;
 
 use crate::generalisation::Questions;
-use crate::{Graded, TestRun};
+use crate::{Graded, TestRun, function_of};
 
 #[cfg(test)]
 pub(crate) use making::PROGRAM;
@@ -36,7 +36,7 @@ pub struct Contradictions {
     /// changed change node ids too, and then the place tells.
     order: Vec<String>,
     /// Changed inputs.
-    pub(crate) questions: Questions,
+    questions: Questions,
 }
 
 /// Contradictions by their numbers, or why there are none.
@@ -77,6 +77,11 @@ pub(crate) type TestKey<'a> = (&'a str, &'a str);
 pub(crate) type Choice<'a> = BTreeMap<TestKey<'a>, usize>;
 
 impl Contradictions {
+    /// The same tests with changed inputs.
+    pub fn questions(&self) -> &Questions {
+        &self.questions
+    }
+
     /// How many of these tests have a contradiction, and which have none.
     pub fn coverage<'a>(&self, tests: impl IntoIterator<Item = &'a str>) -> Coverage {
         let sources = self.sources();
@@ -205,11 +210,6 @@ impl<'a> Sources<'a> {
         let with = all.filter(|source| number < source.forms.contradictions.len());
         with.map(|source| (source.key, number)).collect()
     }
-}
-
-/// A node id without parameters.
-pub(crate) fn function_of(id: &str) -> &str {
-    id.split('[').next().unwrap_or(id)
 }
 
 /// The results of a session, to be held against another one's.

@@ -15,14 +15,13 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_core::audit::{FunctionAnswers, Generalisation, LeftOut};
 use swe_ci_sandbox::{CODE_FOLDER, ContainerSpec, Sandbox, SandboxError};
 
-use crate::contradictions::function_of;
-use crate::{Contradictions, Grading, TESTS, program};
+use crate::{Grading, TESTS, function_of, program};
 
 const PROGRAM: &str = include_str!("ask.py");
 /// How long the oracle may take for an answer.
-const ORACLE_TIME: Duration = Duration::from_secs(2);
+const ORACLE_TIME: Duration = Duration::from_secs(4);
 /// How long other code may: it is no worse for being slower.
-const CODE_TIME: Duration = Duration::from_secs(6);
+const CODE_TIME: Duration = Duration::from_secs(10);
 /// And for all.
 const ALL_TIME: Duration = Duration::from_secs(100);
 /// The program itself ends within this time after that.
@@ -53,7 +52,7 @@ pub(crate) struct Question {
 
 /// The questions of a suite that its oracle answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Questions {
+pub struct Questions {
     asked: Vec<Question>,
     /// Others by reason: calls of the tests, and changed inputs alone.
     left_out: BTreeMap<String, u32>,
@@ -85,7 +84,7 @@ impl Answer {
 impl Questions {
     /// Those of these questions that the oracle answers, and otherwise than the
     /// test's own. `grading` is of the oracle's code.
-    pub async fn of(
+    pub(crate) async fn of(
         sandbox: &dyn Sandbox,
         spec: &ContainerSpec,
         grading: &Grading,
@@ -147,10 +146,10 @@ pub async fn generalisation<'a>(
     sandbox: &dyn Sandbox,
     spec: &ContainerSpec,
     grading: &Grading,
-    contradictions: &Contradictions,
+    questions: &Questions,
     tests: impl Iterator<Item = (&'a str, bool)>,
 ) -> Result<Generalisation, SandboxError> {
-    let Questions { asked, left_out } = &contradictions.questions;
+    let Questions { asked, left_out } = questions;
     let mut count = Count {
         passed: passed(tests),
         left_out: left_out.clone(),
