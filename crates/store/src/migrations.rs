@@ -54,7 +54,7 @@ const FILES: [(&str, &str, &str); 37] = files![
     "0034" "task_revisions",
     "0035" "unfinished",
     "0036" "evolution_audits",
-    "0039" "truncation",
+    "0037" "truncation",
 ];
 
 /// The version of the present schema.

@@ -244,7 +244,7 @@ async fn names_are_drawn_as_they_are() {
     let named = |name: &str| {
         let name = name.replace('\'', "''");
         format!(
-            "UPDATE runs SET config = replace(config, 'patient', '{name}') WHERE id = '{PATIENT}'"
+            "UPDATE runs SET config = replace(config, '<script>alert(1)</script>', '{name}') WHERE id = '{MODEL}'"
         )
     };
     let mut seen = Vec::new();
@@ -255,7 +255,7 @@ async fn names_are_drawn_as_they_are() {
         "漢字🙂",
         "patient",
     ] {
-        let app = TestApp::changed(&named(name)).await;
+        let app = TestApp::ranked_and_changed(&named(name)).await;
         let card = app.get("/api/v1/plots/solved.png?split=demo").await;
         let (_, _, pixels) = decoded(&card);
         // A name parsed as an element would cover everything.

@@ -295,6 +295,7 @@ async fn only_what_is_computed_generalises() {
         command: TestCommand::PLATFORM,
         known_tests: None,
         limits: arena.spec().limits,
+        left_away: BTreeSet::new(),
     };
     let all = arena.contradictions(&grading(TARGET)).await;
     let check = async |ledger: &str, expect: Option<f64>, answers: bool| {
