@@ -60,7 +60,7 @@ pub async fn new_run(from: Option<String>) -> Result<Desk, AppError> {
         Some(run) => RunForm::of_config(&engine.configuration_to_copy(&run).await?),
         None => {
             let split = splits.first().map_or("", |split| &split.name);
-            RunForm::fresh(split, engine.default_budget())
+            RunForm::fresh(split)
         }
     };
     Ok(Desk {
@@ -79,7 +79,9 @@ fn RunForm(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
     let sent = Form::new("run", answer);
     let form = sent.checked(desk.form);
     let budget_hint = match labels::budget(&desk.default_budget) {
-        Some(budget) => format!("Without any limit of its own, a run gets this site's: {budget}."),
+        Some(budget) => format!(
+            "Without any limit of its own, a run gets this site's: {budget}. The limit in money holds where prices are known."
+        ),
         None => "Empty means no limit.".to_owned(),
     };
     let splits = desk.splits.into_iter().map(|split| {

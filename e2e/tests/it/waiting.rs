@@ -49,8 +49,9 @@ async fn a_provider_is_waited_for_and_comes_back() {
     assert!(text.contains("HTTP 429"), "{text}");
     let wrong = looked_at(&browser, "run-waiting").await;
     assert_eq!(wrong, Vec::<String>::new());
-    says(&browser, "it goes on to its end", "finished").await;
-    let text = browser.text("main").await;
-    assert!(!text.contains("Waiting for the provider"), "{text}");
+    product.until_finished(&run).await;
+    let waits = "document.querySelector('main').textContent.includes('Waiting for the provider')";
+    let script = format!("return !{waits}");
+    browser.until("its page follows", &script).await;
     browser.close().await;
 }

@@ -36,7 +36,7 @@ impl FromIterator<(String, String)> for RunForm {
 }
 
 impl RunForm {
-    pub fn fresh(split: &str, budget: &Budget) -> Self {
+    pub fn fresh(split: &str) -> Self {
         let mut form = Self::default();
         let initial = json!({
             "harness": {"name": "builtin"},
@@ -46,7 +46,6 @@ impl RunForm {
             "samples": 1,
             "plan": Plan::default(),
             "limits": Limits::default(),
-            "budget": budget,
         });
         form.set_all("", &initial);
         form
@@ -359,7 +358,7 @@ mod tests {
     use super::*;
 
     fn filled() -> RunForm {
-        let mut form = RunForm::fresh("demo", &Budget::default());
+        let mut form = RunForm::fresh("demo");
         form.set("model", "Juniper");
         form.set("endpoint.url", "https://api.example.org/v1");
         form.set("endpoint.model", "juniper-1");
