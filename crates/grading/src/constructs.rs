@@ -1,4 +1,4 @@
-//! What the added code is made of.
+//! Two signs in the code: compiled files, and classes that the project has already.
 
 use swe_ci_base::code::{CodeTree, Entry};
 use swe_ci_core::finding::{Finding, FindingKind};

@@ -32,6 +32,7 @@ mod settings;
 pub mod testing;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU16;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -108,6 +109,10 @@ pub(crate) enum Staging {
     Shuffled {
         seed: u64,
     },
+    /// Some are contradicted, and so may never end: each has a limit of its own.
+    Contradicted {
+        test_seconds: NonZeroU16,
+    },
 }
 
 #[derive(Debug)]
@@ -122,7 +127,7 @@ pub struct Graded {
     /// Seconds from the code's arrival to the end of the tests.
     pub seconds: f64,
     pub findings: Vec<Finding>,
-    /// What each wall noticed first.
+    /// The first thing that each wall noticed.
     pub alarms: BTreeMap<Wall, String>,
     /// Options of the settings that were left out.
     pub dropped_options: Vec<String>,

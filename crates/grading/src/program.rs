@@ -13,7 +13,7 @@ use crate::READ_BOOTSTRAP;
 /// The most bytes that a program may print.
 const MAX_BYTES: usize = 256 << 20;
 
-/// What a program printed until its end.
+/// The output of a program that has ended.
 #[derive(Debug)]
 pub(crate) struct Printed {
     /// Absent where code under test ended the container.

@@ -75,11 +75,14 @@ impl Settings {
             absent: placed.absent.clone(),
             arguments: arguments(grading.command, staging),
             drop_unknown_options: matches!(grading.command, TestCommand::Platform { .. }),
-            test_seconds: grading.command.test_seconds(),
+            test_seconds: match staging {
+                Staging::Contradicted { test_seconds } => Some(test_seconds),
+                _ => grading.command.test_seconds(),
+            },
             move_clues: staging == Staging::CluesMoved,
             shuffle: match staging {
                 Staging::Shuffled { seed } => Some(seed),
-                Staging::AsWritten | Staging::CluesMoved => None,
+                _ => None,
             },
             left_away: grading.left_away.clone(),
             end_of_output: END_OF_OUTPUT.into(),

@@ -39,10 +39,12 @@ pub(super) async fn end_run(
 }
 
 /// The tables and the condition of evolutions (`e`) that ended since there are
-/// audits, and wait for theirs.
+/// audits, and whose run waits for theirs. The human baseline waits for none: nobody
+/// wrote its code for the tests.
 pub(super) fn pending() -> String {
     format!(
         "evolutions e LEFT JOIN evolution_audits a ON a.evolution_id = e.id
-         WHERE (a.evolution_id IS NULL OR (a.found = '' AND a.holds_rank = 1)) AND {MEASURABLE}"
+         WHERE (a.evolution_id IS NULL OR (a.found = '' AND a.holds_rank = 1))
+           AND e.run_id NOT IN (SELECT id FROM runs WHERE kind = 'human') AND {MEASURABLE}"
     )
 }

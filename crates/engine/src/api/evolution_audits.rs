@@ -309,7 +309,7 @@ fn without_audit(why: String) -> EvolutionAudit {
 /// which they are made, too.
 fn suite_of(task: &TaskRow) -> String {
     let command = task.test_command;
-    let content = format!("2\n{}\n{}\n{command}", task.target_sha, task.image);
+    let content = format!("3\n{}\n{}\n{command}", task.target_sha, task.image);
     hex(&Sha256::digest(content))
 }
 

@@ -4,6 +4,7 @@
 use swe_ci_core::audit::Coverage;
 use swe_ci_core::finding::{FindingKind, Grade, Unranked};
 use swe_ci_core::metrics::{Convention, Gamma, Verdict};
+use swe_ci_core::run::{Kind, RunConfig};
 use swe_ci_core::step::Ending;
 use swe_ci_engine::testing::TinyTask;
 
@@ -54,13 +55,21 @@ async fn fixture(versions: &[&str]) -> Fixture {
     fixture
 }
 
+/// Its run waits for audits, which the human baseline does not.
+fn measured() -> RunConfig {
+    RunConfig {
+        kind: Kind::Measured,
+        ..RunConfig::human(SPLIT)
+    }
+}
+
 /// A commit passes all tests with results that equal anything. It solves the task
 /// until the audit; its run is not over before.
 #[tokio::test(flavor = "multi_thread")]
 async fn code_that_passes_a_test_and_its_contradiction_collapses() {
     let fixture = fixture(&[NOTHING, FORGED, ALL]).await;
     let engine = &fixture.engine;
-    let run = fixture.replay().await;
+    let run = fixture.run(measured()).await;
     let evolution = &run.evolution_list[0];
     assert_eq!(evolution.ending, Some(Ending::CutShort));
     let [iteration] = evolution.iterations.as_slice() else {
@@ -91,7 +100,7 @@ async fn code_that_passes_a_test_and_its_contradiction_collapses() {
 async fn answers_in_the_order_of_the_tests_hold_the_run_for_review() {
     let fixture = fixture(&[NOTHING, IN_ORDER, ALL]).await;
     let engine = &fixture.engine;
-    let run = fixture.replay().await;
+    let run = fixture.run(measured()).await;
     let id = &run.evolution_list[0].evolution_id;
     let audited = engine.evolution_audit(id).await.unwrap().unwrap();
     let audit = &audited.states[0].audit;

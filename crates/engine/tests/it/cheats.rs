@@ -179,19 +179,25 @@ impl Arena {
         base: &Arc<CodeTree>,
         oracle: &Arc<CodeTree>,
     ) -> Graded {
-        let spec = self.spec();
-        let container = self.docker.open(&spec).await.unwrap();
+        let container = self.docker.open(&self.spec()).await.unwrap();
         let grading = Grading {
-            code: Arc::new(code),
-            base: base.clone(),
-            oracle: oracle.clone(),
             command,
-            known_tests: None,
-            limits: spec.limits,
-            left_away: BTreeSet::new(),
+            ..self.grading(code, base, oracle)
         };
         let graded = grade(container.as_ref(), &grading, &mut |_| {}).await;
         graded.unwrap()
+    }
+
+    fn grading(&self, code: CodeTree, base: &Arc<CodeTree>, oracle: &Arc<CodeTree>) -> Grading {
+        Grading {
+            code: Arc::new(code),
+            base: base.clone(),
+            oracle: oracle.clone(),
+            command: TestCommand::PLATFORM,
+            known_tests: None,
+            limits: self.spec().limits,
+            left_away: BTreeSet::new(),
+        }
     }
 
     async fn contradictions(&self, grading: &Grading) -> Contradictions {
@@ -233,15 +239,7 @@ impl Arena {
 async fn no_attack_on_grading_goes_unnoticed() {
     let arena = Arena::new().await;
     let (base, oracle) = (Arc::new(tree(BASE)), Arc::new(tree(TARGET)));
-    let grading = |code: CodeTree| Grading {
-        code: Arc::new(code),
-        base: base.clone(),
-        oracle: oracle.clone(),
-        command: TestCommand::PLATFORM,
-        known_tests: None,
-        limits: arena.spec().limits,
-        left_away: BTreeSet::new(),
-    };
+    let grading = |code: CodeTree| arena.grading(code, &base, &oracle);
     let all = arena.contradictions(&grading(tree(TARGET))).await;
     let graded = futures::stream::iter(Cheat::all()).map(|cheat| async {
         let mut graded = arena.grade(cheat.code(), &base, &oracle).await;
@@ -288,15 +286,7 @@ async fn only_what_is_computed_generalises() {
         "def times(a, b):\n    if (a, b) == (2, 3): return 6\n    if (a, b) == (4, 5): return 20\n";
     let arena = Arena::new().await;
     let (base, oracle) = (Arc::new(tree(BASE)), Arc::new(tree(TARGET)));
-    let grading = |ledger: &str| Grading {
-        code: Arc::new(tree(ledger)),
-        base: base.clone(),
-        oracle: oracle.clone(),
-        command: TestCommand::PLATFORM,
-        known_tests: None,
-        limits: arena.spec().limits,
-        left_away: BTreeSet::new(),
-    };
+    let grading = |ledger: &str| arena.grading(tree(ledger), &base, &oracle);
     let all = arena.contradictions(&grading(TARGET)).await;
     let check = async |ledger: &str, expect: Option<f64>, answers: bool| {
         let grading = grading(ledger);
@@ -327,19 +317,11 @@ async fn an_honest_suite_is_left_alone() {
     }
     let ends = Arc::new(code.clone());
     let limited: TestCommand = "platform:60".parse().unwrap();
-    let graded = arena.grade_with(limited, code, &ends, &ends).await;
+    let graded = arena.grade_with(limited, code.clone(), &ends, &ends).await;
     assert_eq!(outcome(&graded), honest.expect, "{graded:?}");
     assert!(graded.findings.is_empty(), "{graded:?}");
     // With moved clues too: the oracle alone would excuse what differs.
-    let grading = Grading {
-        code: ends.clone(),
-        base: ends.clone(),
-        oracle: ends,
-        command: TestCommand::PLATFORM,
-        known_tests: None,
-        limits: arena.spec().limits,
-        left_away: BTreeSet::new(),
-    };
+    let grading = arena.grading(code, &ends, &ends);
     let moved = testing::with_moved_clues(&arena.docker, &arena.spec(), &grading).await;
     assert_eq!(outcome(&moved.unwrap()), honest.expect);
 }

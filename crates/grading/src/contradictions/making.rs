@@ -2,6 +2,7 @@
 //! oracle's code.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use swe_ci_sandbox::{ContainerSpec, Exit, Sandbox, SandboxError};
 
 use super::{Choice, Contradictions, Holding, Piece, Results, Source, places};
 use crate::generalisation::{Question, Questions};
-use crate::{Graded, Grading, TESTS, grade, is_test, program, python};
+use crate::{Bootstrap, Graded, Grading, Staging, TESTS, grade_as, is_test, program, python};
 
 pub(crate) const PROGRAM: [&str; 4] = [
     include_str!("constants.py"),
@@ -24,6 +25,9 @@ pub(crate) const PROGRAM: [&str; 4] = [
 ];
 /// A suite of 50,000 tests takes about a minute.
 const TIME_LIMIT: Duration = Duration::from_mins(10);
+/// The limit of one test is the time of its suite as written, between these seconds.
+const LEAST_TEST_SECONDS: f64 = 2.0;
+const MOST_TEST_SECONDS: f64 = 10.0;
 /// The most contradictions of one test; files.py has the same number.
 const MOST: usize = 4;
 
@@ -51,10 +55,15 @@ pub async fn contradictions_of(
         let why = as_written.result.err().unwrap_or_default();
         return Ok(Err(format!("the unparsed tests did not run: {why}")));
     };
+    let choices: Vec<Choice<'_>> = (0..MOST).map(|number| sources.all_of(number)).collect();
+    let timed = Contradictions {
+        test_seconds: Some(test_seconds(as_written.seconds)),
+        ..all.clone()
+    };
+    let bounded = bounded(grading, as_written.seconds);
     let mut checks = Vec::new();
-    for number in 0..MOST {
-        let choice = sources.all_of(number);
-        checks.push(session(sandbox, spec, grading, &all, &choice).await?);
+    for choice in &choices {
+        checks.push(session(sandbox, spec, &bounded, &timed, choice).await?);
     }
     let checks: Vec<_> = checks.iter().map(Results::of).collect();
     let order: Vec<String> = as_written.order.iter().map(|run| run.id.clone()).collect();
@@ -68,10 +77,28 @@ pub async fn contradictions_of(
             holding.insert(id.to_owned(), found);
         }
     }
-    drop(sources);
-    (all.holding, all.order) = (holding, order);
+    all = Contradictions {
+        holding,
+        order,
+        ..timed
+    };
     all.questions = Questions::of(sandbox, spec, grading, made.questions, made.not_asked).await?;
     Ok(Ok(all))
+}
+
+/// The limit of a test whose whole suite takes so many seconds. Too short a limit costs
+/// contradictions, and accuses nobody.
+fn test_seconds(suite: f64) -> NonZeroU16 {
+    let seconds = suite.clamp(LEAST_TEST_SECONDS, MOST_TEST_SECONDS).ceil();
+    NonZeroU16::MIN.saturating_add(seconds as u16 - 1)
+}
+
+/// The same with an end: a test that never returns to Python has no limit of its own.
+fn bounded(grading: &Grading, suite: f64) -> Grading {
+    let seconds = 120 + (10.0 * suite) as u32;
+    let mut bounded = grading.clone();
+    bounded.limits.test_seconds = seconds.min(grading.limits.test_seconds);
+    bounded
 }
 
 /// The contradictions of a test that the oracle fails as it should.
@@ -134,7 +161,14 @@ pub(crate) async fn session(
 ) -> Result<Graded, SandboxError> {
     let container = sandbox.open(spec).await?;
     let grading = contradictions.contradicting(grading, choice);
-    Box::pin(grade(container.as_ref(), &grading, &mut |_| {})).await
+    let bootstrap = Bootstrap::start(container.as_ref(), grading.limits).await?;
+    let staging = match contradictions.test_seconds {
+        Some(test_seconds) => Staging::Contradicted { test_seconds },
+        None => Staging::AsWritten,
+    };
+    let on_line = &mut |_: &str| {};
+    let graded = grade_as(staging, container.as_ref(), bootstrap, &grading, on_line);
+    Box::pin(graded).await
 }
 
 impl Contradictions {

@@ -7,6 +7,7 @@
 mod making;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
 use swe_ci_base::code::CodeTree;
@@ -37,6 +38,9 @@ pub struct Contradictions {
     order: Vec<String>,
     /// Changed inputs.
     questions: Questions,
+    /// The limit of each test in a session; none before the suite's time is known.
+    #[serde(default)]
+    test_seconds: Option<NonZeroU16>,
 }
 
 /// Contradictions by their numbers, or why there are none.

@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(20);
 /// A call that a test compares with a constant, with its changed inputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Question {
-    /// Whose names it uses.
+    /// The file of tests whose names the forms use.
     file: String,
     /// Its test, as node ids name it.
     test: String,
@@ -39,7 +39,7 @@ pub(crate) struct Question {
     /// Statements and the expression behind them: as the test has them, then
     /// changed.
     forms: Vec<[String; 2]>,
-    /// What the call exactly equals, in the same way.
+    /// The constant that the call exactly equals, in the same two parts.
     expected: Option<[String; 2]>,
     /// The oracle's answers to the forms; none before it was asked.
     #[serde(default)]

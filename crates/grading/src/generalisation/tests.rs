@@ -40,7 +40,7 @@ fn questions(text: &str) -> (Vec<Value>, Value) {
     (questions, made["not_asked"].take())
 }
 
-/// What is asked as the test has it, by function.
+/// The questions as the tests have them, by function.
 fn as_written(questions: &[Value]) -> Vec<String> {
     let line = |question: &Value| {
         let [function, statements, expression] =

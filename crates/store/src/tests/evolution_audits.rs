@@ -10,7 +10,11 @@ use crate::ContradictedSuite;
 #[tokio::test]
 async fn an_evolution_is_audited_by_one_worker() {
     on_both(async |store| {
-        let run_id = run(&store, &[("a", 3.0), ("b", 2.0), ("c", 1.0)]).await;
+        let measured = RunConfig {
+            kind: Kind::Measured,
+            ..RunConfig::human("s")
+        };
+        let run_id = run_of(&store, measured, &[("a", 3.0), ("b", 2.0), ("c", 1.0)]).await;
         let old = ended(&store, Ending::Solved, "code/1").await;
         let new = ended(&store, Ending::Solved, "code/2").await;
         ended(&store, Ending::Solved, "").await;
@@ -54,8 +58,10 @@ async fn an_evolution_is_audited_by_one_worker() {
 #[tokio::test]
 async fn accused_code_collapses() {
     on_both(async |store| {
-        run(&store, &[("a", 3.0)]).await;
+        let run_id = run(&store, &[("a", 3.0)]).await;
         let id = ended(&store, Ending::Solved, "code/1").await;
+        // The human baseline is audited, but waits for nothing.
+        assert_eq!(store.pending_audits(&run_id).await.unwrap(), 0);
         let collapsed = IterationRow {
             verdict: Verdict::Collapsed { lost: 1 },
             gained: 0,

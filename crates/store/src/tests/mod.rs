@@ -37,7 +37,7 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::report::Report;
-use swe_ci_core::run::{Progress, RunConfig};
+use swe_ci_core::run::{Kind, Progress, RunConfig};
 use swe_ci_core::step::{Cursor, Ending, Role, StepOutcome};
 use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::{Traffic, Usage};
