@@ -1,14 +1,17 @@
 //! The audit: runs contradictions on recorded code. Code that passes a test and
 //! its contradiction, twice in fresh containers, is not tested by its tests.
 
+use futures::{FutureExt, try_join};
 use sha2::{Digest, Sha256};
 use swe_ci_core::audit::{Accusation, Audit};
 use swe_ci_core::finding::Grade;
 use swe_ci_sandbox::{ContainerSpec, Sandbox, SandboxError};
 
 use crate::clues::owed_to_clues;
-use crate::contradictions::{Choice, Contradiction, Results, Source, TestKey, session};
-use crate::{Contradictions, Grading};
+use crate::contradictions::{
+    Choice, Contradiction, Results, Source, TestKey, session, side_by_side,
+};
+use crate::{Contradictions, Graded, Grading};
 
 /// A seed that nobody can guess.
 ///
@@ -18,8 +21,13 @@ pub fn secret_seed() -> anyhow::Result<u128> {
     Ok(crate::randomness()?.1)
 }
 
-/// Audits code that passes these tests, by their node ids. Equal seeds draw equal
-/// contradictions; in an audit that counts the seed has to be a secret.
+/// The most sessions in which an audit contradicts tests.
+pub const MOST_SESSIONS: usize = 3;
+
+/// Audits code that passes these tests, by their node ids, in so many sessions: with
+/// two, each test has a strong contradiction, with [three](MOST_SESSIONS) often
+/// another one. Equal seeds draw equal contradictions; in an audit that counts the
+/// seed has to be a secret.
 ///
 /// # Errors
 /// As of [`crate::grade`].
@@ -29,42 +37,71 @@ pub async fn audit(
     grading: &Grading,
     contradictions: &Contradictions,
     passed: &[&str],
+    sessions: usize,
     seed: u128,
 ) -> Result<Audit, SandboxError> {
     let draw = Draw::new(seed, contradictions, passed);
-    let run =
-        async |choice: &Choice<'_>| session(sandbox, spec, grading, contradictions, choice).await;
-    let mut accusations = Vec::new();
-    for choice in draw.sessions() {
-        let graded = run(&choice).await?;
-        let Some(results) = Results::of(&graded) else {
-            continue;
-        };
-        let suspicious: Choice<'_> = draw
-            .passing(&choice, &results)
-            .map(|(suspect, number)| (suspect.source.key, number))
-            .collect();
-        if suspicious.is_empty() {
-            continue;
-        }
-        // Once more where nothing else is contradicted, and as written.
-        let (graded, as_written) = (run(&suspicious).await?, run(&Choice::new()).await?);
-        let (again, as_written) = (Results::of(&graded), Results::of(&as_written));
-        let Some((again, as_written)) = again.zip(as_written) else {
-            continue;
-        };
-        let both = draw.passing(&suspicious, &again);
-        let both = both.filter(|(suspect, _)| as_written.passes(suspect.id, None));
-        accusations.extend(both.map(|(suspect, number)| accusation(suspect, number)));
-    }
+    let auditor = Auditor {
+        sandbox,
+        spec,
+        grading,
+        contradictions,
+        draw: &draw,
+    };
+    let checks = draw.sessions().into_iter().take(sessions);
+    let checks = checks.map(|choice| auditor.check(choice).boxed());
     let unparsed = contradictions.unparsed(grading);
-    let owed_to_clues = Box::pin(owed_to_clues(sandbox, spec, &unparsed, passed)).await?;
+    let (accusations, owed_to_clues) = try_join!(
+        side_by_side(checks.collect()),
+        owed_to_clues(sandbox, spec, &unparsed, passed).boxed(),
+    )?;
     Ok(Audit {
         tests: u32::try_from(draw.suspects.len()).unwrap_or(u32::MAX),
         seed: draw.seed,
-        accusations,
+        accusations: accusations.concat(),
         owed_to_clues: owed_to_clues.filter(|finding| finding.grade > Grade::Note),
     })
+}
+
+/// Of some code.
+struct Auditor<'a> {
+    sandbox: &'a dyn Sandbox,
+    spec: &'a ContainerSpec,
+    grading: &'a Grading,
+    contradictions: &'a Contradictions,
+    draw: &'a Draw<'a>,
+}
+
+impl Auditor<'_> {
+    async fn run(&self, choice: &Choice<'_>) -> Result<Graded, SandboxError> {
+        let Self { sandbox, spec, .. } = *self;
+        session(sandbox, spec, self.grading, self.contradictions, choice).await
+    }
+
+    async fn check(&self, choice: Choice<'_>) -> Result<Vec<Accusation>, SandboxError> {
+        let graded = self.run(&choice).await?;
+        let Some(results) = Results::of(&graded) else {
+            return Ok(Vec::new());
+        };
+        let passing = self.draw.passing(&choice, &results);
+        let suspicious = passing.map(|(suspect, number)| (suspect.source.key, number));
+        let suspicious: Choice<'_> = suspicious.collect();
+        if suspicious.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Once more where nothing else is contradicted, and as written.
+        let again = self.run(&suspicious).await?;
+        let as_written = self.run(&Choice::new()).await?;
+        let (again, as_written) = (Results::of(&again), Results::of(&as_written));
+        let Some((again, as_written)) = again.zip(as_written) else {
+            return Ok(Vec::new());
+        };
+        let both = self.draw.passing(&suspicious, &again);
+        let both = both.filter(|(suspect, _)| as_written.passes(suspect.id, None));
+        Ok(both
+            .map(|(suspect, number)| accusation(suspect, number))
+            .collect())
+    }
 }
 
 fn accusation(suspect: &Suspect<'_>, number: usize) -> Accusation {
@@ -118,7 +155,7 @@ impl<'a> Draw<'a> {
     /// finds none. Every test has a strong one in the first or the second, and
     /// often the other one in the third.
     fn sessions(&self) -> Vec<Choice<'a>> {
-        let mut sessions = [Choice::new(), Choice::new(), Choice::new()];
+        let mut sessions = [const { Choice::new() }; MOST_SESSIONS];
         for suspect in &self.suspects {
             let key = suspect.source.key;
             if sessions.iter().any(|choice| choice.contains_key(&key)) {

@@ -105,13 +105,14 @@ fn arguments(command: TestCommand, staging: Staging) -> Vec<String> {
             &root,
         ],
     };
-    // This plugin has an order of its own.
-    let shuffled = matches!(staging, Staging::Shuffled { .. });
-    let unshuffled = if shuffled {
-        &["-p", "no:randomly"][..]
-    } else {
-        &[]
+    let of_staging: &[&str] = match staging {
+        // This plugin has an order of its own.
+        Staging::Shuffled { .. } => &["-p", "no:randomly"],
+        // For any other traceback pytest reads the whole file of a test that fails, and
+        // here most tests fail.
+        Staging::Contradicted { .. } => &["--tb=native"],
+        Staging::AsWritten | Staging::CluesMoved => &[],
     };
-    let arguments = arguments.iter().chain(unshuffled);
+    let arguments = arguments.iter().chain(of_staging);
     arguments.copied().map(str::to_owned).collect()
 }

@@ -16,7 +16,7 @@ use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Limits;
 use swe_ci_grading::{
-    Contradictions, Grading, audit, contradictions_of, generalisation, secret_seed,
+    Contradictions, Grading, MOST_SESSIONS, audit, contradictions_of, generalisation, secret_seed,
 };
 
 use swe_ci_store::artifacts::{is_missing, is_outage};
@@ -174,7 +174,11 @@ impl Engine {
                 found.generalisation =
                     Some(self.generalisation(&task, &repetition, &all, row).await?);
             }
-            let state = self.audit_state(&task, &repetition, &all, row).await?;
+            // The last state, which is audited first, has one more.
+            let sessions = MOST_SESSIONS - usize::from(n > 0);
+            let state = self
+                .audit_state(&task, &repetition, &all, row, sessions)
+                .await?;
             if let Some(why) = state.audit.accuses() {
                 tracing::warn!(evolution = id, iteration = row.iteration, "tampered: {why}");
                 changed.push(collapse(&task, &rows, row, why));
@@ -228,6 +232,7 @@ impl Engine {
         Repetition { spec, grading, .. }: &Repetition,
         contradictions: &Contradictions,
         row: &IterationRow,
+        sessions: usize,
     ) -> Result<AuditedState> {
         let tests = task.suite.tests.node_ids().iter().zip(row.outcomes.iter());
         let passed = tests.filter(|(_, outcome)| *outcome == Outcome::Passed);
@@ -240,6 +245,7 @@ impl Engine {
             grading,
             contradictions,
             &passed,
+            sessions,
             seed,
         );
         Ok(AuditedState {
@@ -309,7 +315,7 @@ fn without_audit(why: String) -> EvolutionAudit {
 /// which they are made, too.
 fn suite_of(task: &TaskRow) -> String {
     let command = task.test_command;
-    let content = format!("3\n{}\n{}\n{command}", task.target_sha, task.image);
+    let content = format!("4\n{}\n{}\n{command}", task.target_sha, task.image);
     hex(&Sha256::digest(content))
 }
 

@@ -166,7 +166,7 @@ async fn honest_code_is_not_accused() {
 async fn answers_by_heart_do_not_generalise() {
     let fixture = fixture(&[NOTHING, BY_HEART, ALL]).await;
     let engine = &fixture.engine;
-    let run = fixture.replay().await;
+    let run = fixture.run(measured()).await;
     let evolution = &run.evolution_list[0];
     assert_eq!(evolution.ending, Some(Ending::Solved));
     let id = &evolution.evolution_id;

@@ -17,7 +17,8 @@ use swe_ci_core::run::Limits;
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_engine::testing::TinyTask;
 use swe_ci_grading::{
-    Contradictions, Graded, Grading, audit, contradictions_of, generalisation, grade, testing,
+    Contradictions, Graded, Grading, MOST_SESSIONS, audit, contradictions_of, generalisation,
+    grade, testing,
 };
 use swe_ci_sandbox::{ContainerSpec, Docker, Instance, Purpose, Sandbox};
 
@@ -248,7 +249,15 @@ async fn no_attack_on_grading_goes_unnoticed() {
         {
             let passed: Vec<&str> = report.passing().collect();
             let (grading, spec) = (grading(cheat.code()), arena.spec());
-            let audited = audit(&arena.docker, &spec, &grading, &all, &passed, SEED);
+            let audited = audit(
+                &arena.docker,
+                &spec,
+                &grading,
+                &all,
+                &passed,
+                MOST_SESSIONS,
+                SEED,
+            );
             let audited = audited.await.unwrap();
             let finding = |why| Finding::tampered(FindingKind::Contradiction, why);
             graded.findings.extend(audited.accuses().map(finding));

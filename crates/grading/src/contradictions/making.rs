@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::audit::ContradictionKind;
@@ -17,6 +19,8 @@ use super::{Choice, Contradictions, Holding, Piece, Results, Source, places};
 use crate::generalisation::{Question, Questions};
 use crate::{Bootstrap, Graded, Grading, Staging, TESTS, grade_as, is_test, program, python};
 
+/// How many sessions of a suite run side by side.
+const AT_ONCE: usize = 2;
 pub(crate) const PROGRAM: [&str; 4] = [
     include_str!("constants.py"),
     include_str!("expectations.py"),
@@ -61,10 +65,9 @@ pub async fn contradictions_of(
         ..all.clone()
     };
     let bounded = bounded(grading, as_written.seconds);
-    let mut checks = Vec::new();
-    for choice in &choices {
-        checks.push(session(sandbox, spec, &bounded, &timed, choice).await?);
-    }
+    let checks = choices.iter();
+    let checks = checks.map(|choice| session(sandbox, spec, &bounded, &timed, choice).boxed());
+    let checks = side_by_side(checks.collect()).await?;
     let checks: Vec<_> = checks.iter().map(Results::of).collect();
     let order: Vec<String> = as_written.order.iter().map(|run| run.id.clone()).collect();
     let mut holding = BTreeMap::new();
@@ -169,6 +172,13 @@ pub(crate) async fn session(
     let on_line = &mut |_: &str| {};
     let graded = grade_as(staging, container.as_ref(), bootstrap, &grading, on_line);
     Box::pin(graded).await
+}
+
+pub(crate) async fn side_by_side<T>(
+    sessions: Vec<BoxFuture<'_, Result<T, SandboxError>>>,
+) -> Result<Vec<T>, SandboxError> {
+    let sessions = stream::iter(sessions).buffered(AT_ONCE);
+    sessions.try_collect().await
 }
 
 impl Contradictions {

@@ -20,7 +20,7 @@ use crate::{Graded, TestRun, function_of};
 #[cfg(test)]
 pub(crate) use making::PROGRAM;
 pub use making::contradictions_of;
-pub(crate) use making::session;
+pub(crate) use making::{session, side_by_side};
 
 /// The most tests without a contradiction that are listed.
 const LISTED: usize = 50;

@@ -9,6 +9,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use futures::{FutureExt, try_join};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use swe_ci_base::code::CodeTree;
@@ -171,8 +172,10 @@ pub async fn generalisation<'a>(
         return Ok(count.result());
     }
     // Answers that depend on the day or on the order of a set are not the same now.
-    let oracle = session.ask(&grading.oracle, &won, 1, ORACLE_TIME).await?;
-    let code = session.ask(&grading.code, &won, 0, CODE_TIME).await?;
+    let (oracle, code) = try_join!(
+        session.ask(&grading.oracle, &won, 1, ORACLE_TIME).boxed(),
+        session.ask(&grading.code, &won, 0, CODE_TIME).boxed(),
+    )?;
     for (question, (oracle, code)) in won.iter().zip(oracle.iter().zip(&code)) {
         count.add(question, oracle, code);
     }
