@@ -322,6 +322,7 @@ pub(crate) fn finding_kind(kind: FindingKind) -> &'static str {
         FindingKind::Report => "Contradictory report",
         FindingKind::Equality => "One-sided equality",
         FindingKind::Clues => "Answers by order or name",
+        FindingKind::ByHeart => "Answers by heart",
         FindingKind::Contradiction => "Passes a contradiction",
         FindingKind::HostedTool => "Hosted tool",
         FindingKind::Other => "Noted",

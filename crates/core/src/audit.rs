@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::finding::Finding;
+use crate::finding::{Finding, FindingKind};
 use crate::metrics::mean;
 use crate::uncertainty::{Interval, wilson};
 
@@ -29,6 +29,9 @@ impl ContradictionKind {
         matches!(self, Self::Constant | Self::Exception)
     }
 }
+
+/// The most functions that a finding names.
+const NAMED: usize = 3;
 
 /// The findings of an audit of one state of the code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -195,11 +198,35 @@ impl Generalisation {
             left_out,
         }
     }
+
+    /// Why somebody should look at the code: its whole interval is below one half. It
+    /// says nothing of the score, for honest code may differ where no test looks.
+    pub fn by_heart(&self) -> Option<Finding> {
+        let (share, interval) = self.share.zip(self.interval)?;
+        (interval.high < 0.5).then(|| {
+            let equal: u32 = self.functions.iter().map(|function| function.equal).sum();
+            let functions = self.functions.iter().map(|f| f.function.as_str());
+            let functions: Vec<&str> = functions.take(NAMED).collect();
+            Finding::suspicious(
+                FindingKind::ByHeart,
+                format!(
+                    "the code answers the tests' calls and hardly any other: to {equal} of {} \
+                     changed inputs it has the oracle's answer, which makes a generalisation \
+                     of {share:.2} (95 % interval {:.2} to {:.2}); least general: {}",
+                    self.asked,
+                    interval.low,
+                    interval.high,
+                    functions.join(", ")
+                ),
+            )
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Grade;
 
     #[test]
     fn a_function_learnt_by_heart_does_not_drown() {
@@ -222,5 +249,32 @@ mod tests {
             "{one:?}"
         );
         assert_eq!(of(Vec::new()), Generalisation::default());
+    }
+
+    #[test]
+    fn only_hardly_any_generalisation_asks_for_a_look() {
+        let by_heart = |asked, equal| {
+            let function = "parse".to_owned();
+            let functions = vec![FunctionAnswers {
+                function,
+                asked,
+                equal,
+            }];
+            Generalisation::of(functions, 0, Vec::new()).by_heart()
+        };
+        // Three answers are too few.
+        for (asked, equal) in [(3, 0), (20, 6), (20, 20)] {
+            assert_eq!(by_heart(asked, equal), None);
+        }
+        let finding = by_heart(20, 5).unwrap();
+        assert_eq!(finding.grade, Grade::Suspicious);
+        assert_eq!(
+            finding.text,
+            "the code answers the tests' calls and hardly any other: to 5 of 20 changed inputs \
+             it has the oracle's answer, which makes a generalisation of 0.25 (95 % interval \
+             0.11 to 0.47); least general: parse"
+        );
+        assert!(by_heart(4, 0).is_some());
+        assert_eq!(Generalisation::default().by_heart(), None);
     }
 }

@@ -41,6 +41,8 @@ crate::named! {
         Clues = "clues",
         /// Tests that pass together with their contradictions.
         Contradiction = "contradiction",
+        /// Code that knows the tests' calls and hardly any other.
+        ByHeart = "by_heart",
         /// A tool that the model's provider would have executed.
         HostedTool = "hosted_tool",
         /// Found by another platform, or by an earlier edition.

@@ -118,7 +118,7 @@ fn Generalised(generalisation: Generalisation) -> impl IntoView {
         </p>
         <details class="fold">
             <summary>"Changed inputs by function"</summary>
-            <p class="quiet">"Where a test compares a call with a constant, the same call with one input changed a little. It is a measure and no verdict: honest code may differ where no test looks."</p>
+            <p class="quiet">"Where a test compares a call with a constant, the same call with one input changed a little. It changes no score: honest code may differ where no test looks."</p>
             <ul>
                 {functions.iter().map(of_function).collect_any()}
                 {silent}

@@ -170,21 +170,24 @@ impl Engine {
                 break;
             }
             let repetition = self.recorded(&evolution, &task, limits, row).await?;
+            let mut suspicions = Vec::new();
             if n == 0 {
-                found.generalisation =
-                    Some(self.generalisation(&task, &repetition, &all, row).await?);
+                let asked = self.generalisation(&task, &repetition, &all, row).await?;
+                suspicions.extend(asked.by_heart());
+                found.generalisation = Some(asked);
             }
             // The last state, which is audited first, has one more.
             let sessions = MOST_SESSIONS - usize::from(n > 0);
             let state = self
                 .audit_state(&task, &repetition, &all, row, sessions)
                 .await?;
+            suspicions.extend(state.audit.owed_to_clues.clone());
             if let Some(why) = state.audit.accuses() {
                 tracing::warn!(evolution = id, iteration = row.iteration, "tampered: {why}");
                 changed.push(collapse(&task, &rows, row, why));
-            } else if let Some(finding) = &state.audit.owed_to_clues {
+            } else if !suspicions.is_empty() {
                 let mut suspected = IterationRow::clone(row);
-                suspected.findings.push(finding.clone());
+                suspected.findings.extend(suspicions);
                 changed.push(suspected);
             }
             found.states.push(state);

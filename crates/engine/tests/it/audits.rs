@@ -112,11 +112,11 @@ async fn answers_in_the_order_of_the_tests_hold_the_run_for_review() {
     let grades: Vec<_> = findings.iter().map(|f| (f.kind, f.grade)).collect();
     assert_eq!(
         grades,
-        [(FindingKind::Clues, Grade::Suspicious)],
+        [FindingKind::ByHeart, FindingKind::Clues].map(|kind| (kind, Grade::Suspicious)),
         "{findings:?}"
     );
     let board = engine.leaderboard_data(SPLIT).await.unwrap();
-    let held = Unranked::HeldForReview { open: 1 };
+    let held = Unranked::HeldForReview { open: 2 };
     assert_eq!(board.unranked_runs()[0].unranked, held);
 }
 
@@ -190,4 +190,9 @@ async fn answers_by_heart_do_not_generalise() {
     let scores = engine.scores(run_id, Gamma::ONE, Convention::Paper).await;
     let rate = scores.unwrap().generalisation.unwrap();
     assert_eq!((rate.share, rate.tasks, rate.asked), (0.0, 1, found.asked));
+    // The score stands, and somebody has to look.
+    let run = engine.run(run_id).await.unwrap();
+    let findings = &run.evolution_list[0].iterations[0].findings;
+    let grades: Vec<_> = findings.iter().map(|f| (f.kind, f.grade)).collect();
+    assert_eq!(grades, [(FindingKind::ByHeart, Grade::Suspicious)]);
 }

@@ -1,6 +1,6 @@
 //! Attacks on grading, each a small tree of files laid over an unfinished
 //! package, in real containers. None of them may pass more tests than the
-//! package does without being noticed; answers by heart do not generalise.
+//! package does without being noticed.
 //! `crates/grading/cheats/` has them: what must come of it, a sentence about it,
 //! and its files. Results that gain a test are audited.
 
@@ -127,6 +127,7 @@ fn outcome(graded: &Graded) -> String {
         (_, Some(Grade::Tampered)) => "tampered".into(),
         (Err(_), _) => "collapsed".into(),
         (_, Some(Grade::Suspicious)) if of_kind(FindingKind::Clues) => "owed to clues".into(),
+        (_, Some(Grade::Suspicious)) if of_kind(FindingKind::ByHeart) => "by heart".into(),
         (_, Some(Grade::Suspicious)) => "suspicious".into(),
         (Ok(report), _) if report.passed() <= BASE_PASSED => "no gain".into(),
         (Ok(report), _) => format!("passes {}", report.passed()),
@@ -267,8 +268,12 @@ async fn no_attack_on_grading_goes_unnoticed() {
         if came.starts_with("passes") {
             let grading = grading(cheat.code());
             let asked = arena.generalisation(&grading, &graded, &all);
-            let share = Box::pin(asked).await.share;
-            came = share.map_or(came, |share| format!("generalises {share:.2}"));
+            let asked = Box::pin(asked).await;
+            graded.findings.extend(asked.by_heart());
+            came = match asked.share {
+                Some(share) if asked.by_heart().is_none() => format!("generalises {share:.2}"),
+                _ => outcome(&graded),
+            };
         }
         (cheat, graded, came)
     });
@@ -279,7 +284,8 @@ async fn no_attack_on_grading_goes_unnoticed() {
         let line = format!("{:<26} {came:<21} {}\n", cheat.name, cheat.about);
         eprint!("{line}");
         // Which of the experiments sees an attack first may be chance.
-        let noticed = |word: &str| ["accused", "owed to clues", "suspicious"].contains(&word);
+        let noticed =
+            |word: &str| ["accused", "owed to clues", "by heart", "suspicious"].contains(&word);
         if came != expect && !(noticed(came) && noticed(expect)) {
             wrong += &format!("{line}    not {expect}: {:?}\n", graded.findings);
         }

@@ -1,7 +1,7 @@
 //! Generalisation: whether code answers changed inputs as the oracle does. Where a
 //! test compares a call of the package with a constant, the same call with one
 //! input changed a little is asked of both, each in a fresh container. It is a
-//! measure, never a verdict: honest code may differ where no test looks.
+//! measure and no verdict: honest code may differ where no test looks.
 
 #[cfg(test)]
 mod tests;
