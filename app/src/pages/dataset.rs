@@ -75,6 +75,12 @@ fn Split(detail: SplitDetail) -> impl IntoView {
         })}
         <Names title="Repositories" id="repositories" split=name.clone() parameter="repo" names=detail.repositories.clone()/>
         <Names title="Licences" id="licences" split=name.clone() parameter="licence" names=detail.licences.clone()/>
+        {(detail.audited.tasks > 0).then(|| view! {
+            <section aria-labelledby="audited-title">
+                <h2 id="audited-title">"How far its tests can be trusted"</h2>
+                <p>{detail.audited.text(detail.summary.ready)}</p>
+            </section>
+        })}
         <Findings findings=detail.findings.clone() split=name.clone()/>
         <section aria-labelledby="take-title">
             <h2 id="take-title">"Downloads"</h2>

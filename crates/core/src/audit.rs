@@ -122,8 +122,54 @@ pub struct Coverage {
     pub strongly: u32,
     /// Some of those without, with the reason.
     pub without: Vec<Uncovered>,
+    /// The number of those that pass on the base with empty functions: they test
+    /// nothing.
+    #[serde(default)]
+    pub vacuous: u32,
+    /// Some of them.
+    #[serde(default)]
+    pub some_vacuous: Vec<String>,
     /// Why none has one, if that has one reason for all.
     pub reason: Option<String>,
+}
+
+/// How far the tests of several tasks can be trusted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct CoverageSum {
+    /// Tasks whose tests were audited.
+    pub tasks: u32,
+    pub tests: u32,
+    pub contradicted: u32,
+    pub strongly: u32,
+    pub vacuous: u32,
+}
+
+impl<'a> FromIterator<&'a Coverage> for CoverageSum {
+    fn from_iter<T: IntoIterator<Item = &'a Coverage>>(tasks: T) -> Self {
+        tasks.into_iter().fold(Self::default(), |sum, task| Self {
+            tasks: sum.tasks + 1,
+            tests: sum.tests + task.tests,
+            contradicted: sum.contradicted + task.contradicted,
+            strongly: sum.strongly + task.strongly,
+            vacuous: sum.vacuous + task.vacuous,
+        })
+    }
+}
+
+impl CoverageSum {
+    /// A sentence for readers; `of` is the number of tasks in all.
+    pub fn text(&self, of: u32) -> String {
+        let percent = |tests: u32| 100.0 * f64::from(tests) / f64::from(self.tests.max(1));
+        format!(
+            "The tests of {} of {of} tasks are audited: of {} tests, {:.0} % can be contradicted, \
+             {:.0} % by another expected value, and {} pass with empty functions.",
+            self.tasks,
+            self.tests,
+            percent(self.contradicted),
+            percent(self.strongly),
+            self.vacuous
+        )
+    }
 }
 
 /// A test without a contradiction.
@@ -249,6 +295,23 @@ mod tests {
             "{one:?}"
         );
         assert_eq!(of(Vec::new()), Generalisation::default());
+    }
+
+    #[test]
+    fn a_split_has_the_sum_of_its_tasks() {
+        let task = |tests, contradicted, vacuous| Coverage {
+            tests,
+            contradicted,
+            vacuous,
+            strongly: contradicted / 2,
+            ..Coverage::default()
+        };
+        let sum: CoverageSum = [task(4, 4, 0), task(4, 2, 1)].iter().collect();
+        assert_eq!(
+            sum.text(3),
+            "The tests of 2 of 3 tasks are audited: of 8 tests, 75 % can be contradicted, 38 % by \
+             another expected value, and 1 pass with empty functions."
+        );
     }
 
     #[test]

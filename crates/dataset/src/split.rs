@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::digest::hex;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::audit::CoverageSum;
 use swe_ci_store::{Store, funnel_of};
 use swe_ci_views::dataset::{Counted, SplitDetail, SplitSource, spreads};
 use swe_ci_views::preparation::TaskFinding;
@@ -37,6 +38,7 @@ pub async fn split_detail(store: &Store, name: &str) -> Result<SplitDetail> {
         findings: Counted::all(findings.iter().map(TaskFinding::title)),
         spreads: spreads(&tasks),
         funnel,
+        audited: CoverageSum::default(),
     })
 }
 

@@ -20,6 +20,7 @@ mod channel;
 mod clues;
 mod constructs;
 mod contradictions;
+mod emptied;
 mod files;
 mod generalisation;
 mod portable;
@@ -61,6 +62,7 @@ use settings::{ASIDE_FOLDER, END_OF_OUTPUT, Settings};
 pub use audit::{MOST_SESSIONS, audit, secret_seed};
 pub use clues::owed_to_clues;
 pub use contradictions::{Contradictions, contradictions_of};
+pub use emptied::emptied;
 pub use generalisation::{Questions, generalisation};
 pub use portable::{GradingPlan, Portable};
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::audit::CoverageSum;
 
 use crate::browse::{Size, Spread};
 use crate::counted;
@@ -55,6 +56,9 @@ pub struct SplitDetail {
     /// The funnel of a split that was curated on this server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub funnel: Vec<StageCount>,
+    /// How far the tests of its tasks can be trusted.
+    #[serde(default)]
+    pub audited: CoverageSum,
 }
 
 /// A name with the number of its tasks.
@@ -129,6 +133,9 @@ impl SplitDetail {
         )?;
         if let Some(n) = self.max_iterations {
             writeln!(to, "- runs are scored over {n} iterations")?;
+        }
+        if self.audited.tasks > 0 {
+            writeln!(to, "- {}", self.audited.text(*ready))?;
         }
         for spread in &self.spreads {
             writeln!(
@@ -267,6 +274,13 @@ mod tests {
                 bins: Vec::new(),
             }],
             funnel: Vec::new(),
+            audited: CoverageSum {
+                tasks: 1,
+                tests: 5,
+                contradicted: 5,
+                strongly: 4,
+                vacuous: 0,
+            },
         };
         let card = detail(Some(SplitSource::Demo)).hub_card();
         for part in [

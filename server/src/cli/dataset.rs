@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
+use swe_ci_core::audit::CoverageSum;
 use swe_ci_core::step::Plan;
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_engine::{
@@ -10,6 +11,7 @@ use swe_ci_engine::{
     TasksWanted,
 };
 use swe_ci_views::curation::{CurationDetail, CurationState, CurationSummary, DroppedByReview};
+use swe_ci_views::preparation::TaskAudit;
 use swe_ci_views::view::{Page, SplitSummary, TaskState, TaskSummary};
 use tokio_util::sync::CancellationToken;
 
@@ -44,6 +46,21 @@ Examples:
   swe-ci dataset import --from hf:skylenage-ai/SWE-CI --split default
   swe-ci dataset import --from ./swe-ci-dataset --split demo
   swe-ci dataset import --from ./swe-ci-dataset --split demo --tasks acme__lib-1 --again";
+
+const AUDIT_HELP: &str = "\
+Each task's tests are contradicted on the target's code, and run on the base
+with empty functions (docs/security.md, The audit). It takes about ten runs of
+each suite, once: what is known is printed at once.
+
+  contradicted   tests that have a contradiction; an audit of results tries it
+  by value       those with another expected value or exception
+  test nothing   tests that pass with empty functions
+  unreliable     tests that did not come out alike in all runs of the import:
+                 they do not count; `dataset import --again --repeats 5` tries harder
+  without        walls of grading that its tests do without
+
+Examples:
+  swe-ci dataset audit demo";
 
 const CURATE_HELP: &str = "\
 Makes a split from git histories, like section 3.1 of the paper: it collects
@@ -124,6 +141,15 @@ pub(super) enum Command {
     List {
         /// The split whose tasks to list
         split: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Try the tests of a split's tasks: how far can scores be trusted?
+    #[command(after_help = AUDIT_HELP)]
+    Audit {
+        /// The split
+        split: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -315,6 +341,10 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
             let tasks = all_tasks(&engine, split).await?;
             output::show(&tasks[..], json, print_tasks)
         }
+        Command::Audit { split, json } => {
+            let audits = engine.audit_tasks(&split, &output::say).await?;
+            output::show(&audits[..], json, print_audits)
+        }
     }
 }
 
@@ -492,6 +522,44 @@ fn print_splits(splits: &[SplitSummary]) -> Result<(), Failure> {
         .map(|s| [s.name.clone(), s.tasks.to_string(), s.ready.to_string()]);
     let none = "There are no splits; `swe-ci dataset demo` makes one to try.";
     output::table_or_note("split | tasks: | ready:", rows, none)
+}
+
+fn print_audits(audits: &[TaskAudit]) -> Result<(), Failure> {
+    let header = "task | tests: | contradicted: | by value: | test nothing: | unreliable: | suite: | without";
+    let rows = audits.iter().map(|audit| {
+        let coverage = &audit.coverage;
+        let share = |tests: u32| {
+            let percent = 100.0 * f64::from(tests) / f64::from(coverage.tests.max(1));
+            format!("{tests} ({percent:.0} %)")
+        };
+        let seconds = audit.suite_seconds.iter().copied().fold(0.0, f64::max);
+        let known = |text: String| match coverage.reason {
+            Some(_) => "–".to_owned(),
+            None => text,
+        };
+        [
+            audit.task_id.to_string(),
+            known(coverage.tests.to_string()),
+            known(share(coverage.contradicted)),
+            known(share(coverage.strongly)),
+            known(coverage.vacuous.to_string()),
+            format!("{} in {} runs", audit.unreliable, audit.suite_seconds.len()),
+            format!("{seconds:.1} s"),
+            Vec::from_iter(audit.left_away.iter().map(|wall| wall.name())).join(", "),
+        ]
+    });
+    output::table(header, rows)?;
+    for audit in audits {
+        if let Some(why) = &audit.coverage.reason {
+            output::note(format_args!(
+                "{}: no test can be contradicted: {why}",
+                audit.task_id
+            ));
+        }
+    }
+    let coverages = audits.iter().map(|audit| &audit.coverage);
+    let sum: CoverageSum = coverages.filter(|c| c.reason.is_none()).collect();
+    output::line(sum.text(u32::try_from(audits.len()).unwrap_or(u32::MAX)))
 }
 
 fn print_tasks(tasks: &[TaskSummary]) -> Result<(), Failure> {

@@ -57,7 +57,18 @@ fn Contradicted(coverage: Coverage) -> impl IntoView {
             </details>
         }
     });
-    view! { <p>{text}</p>{listed} }
+    let vacuous = (coverage.vacuous > 0).then(|| {
+        let hidden = coverage.vacuous as usize - coverage.some_vacuous.len();
+        let more = (hidden > 0).then(|| view! { <li>{format!("and {}", format::count(hidden, "other"))}</li> });
+        let tests = coverage.some_vacuous.into_iter().map(|test| view! { <li><code>{test}</code></li> });
+        view! {
+            <details>
+                <summary>{format!("Tests that pass on the base with empty functions: {}", coverage.vacuous)}</summary>
+                <ul class="test-list">{tests.collect_any()}{more}</ul>
+            </details>
+        }
+    });
+    view! { <p>{text}</p>{listed}{vacuous} }
 }
 
 /// The findings of a preparation, and its figures: how far to trust the task, and

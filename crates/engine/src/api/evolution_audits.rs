@@ -4,23 +4,17 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
-use sha2::{Digest, Sha256};
-use swe_ci_base::code::CodeTree;
-use swe_ci_base::digest::hex;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::audit::{Accusation, AuditedState, Coverage, EvolutionAudit, Generalisation};
+use swe_ci_core::audit::{Accusation, AuditedState, EvolutionAudit, Generalisation};
 use swe_ci_core::finding::{Finding, FindingKind, tampering};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Limits;
-use swe_ci_grading::{
-    Contradictions, Grading, MOST_SESSIONS, audit, contradictions_of, generalisation, secret_seed,
-};
+use swe_ci_grading::{Contradictions, MOST_SESSIONS, audit, generalisation, secret_seed};
 
 use swe_ci_store::artifacts::{is_missing, is_outage};
-use swe_ci_store::{ContradictedSuite, EvolutionRow, IterationRow, TaskRow};
+use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
 use tokio_util::sync::CancellationToken;
 
 use super::verification::Repetition;
@@ -32,7 +26,7 @@ const RETRY_DELAY: Duration = Duration::from_mins(5);
 /// How long a worker's claim on an evolution lasts.
 const LEASE: Duration = Duration::from_hours(6);
 /// An audit may take as long as the evolution's own tests, and this long anyway.
-const LEAST_TIME: Duration = Duration::from_mins(2);
+pub(super) const LEAST_TIME: Duration = Duration::from_mins(2);
 
 /// A worker's search for evolutions to audit.
 #[derive(Debug, Default)]
@@ -72,13 +66,6 @@ impl Engine {
             true => self.store.pending_audits(run_id).await,
             false => Ok(0),
         }
-    }
-
-    /// How many tests of a task have a contradiction; `None` before the first
-    /// audit.
-    pub(crate) async fn contradicted(&self, task: &TaskRow) -> Result<Option<Coverage>> {
-        let suite = self.store.contradictions(&suite_of(task)).await?;
-        Ok(suite.map(|suite| suite.coverage))
     }
 
     /// Audits evolutions as they end, one at a time, until `stop`.
@@ -207,10 +194,7 @@ impl Engine {
         let code = self.artifacts.get_code(&row.code).await?;
         // Code that hangs where it notices the audit shall not take an hour.
         let seconds = Duration::from_secs_f64(10.0 * row.test_seconds) + LEAST_TIME;
-        let limits = Limits {
-            test_seconds: crate::as_u32(seconds.as_secs() as usize).min(limits.test_seconds),
-            ..limits
-        };
+        let limits = bounded(limits, seconds);
         self.repetition(task, code, limits, &evolution.id).await
     }
 
@@ -256,50 +240,6 @@ impl Engine {
             audit: Box::pin(audited).await.map_err(crate::unavailable)?,
         })
     }
-
-    /// The contradictions of a task's suite, made once; inside is why it has none.
-    async fn contradictions(
-        &self,
-        task: &TaskRow,
-        limits: Limits,
-    ) -> Result<std::result::Result<Contradictions, String>> {
-        let suite = suite_of(task);
-        if let Some(made) = self.store.contradictions(&suite).await? {
-            if let Some(why) = made.coverage.reason {
-                return Ok(Err(why));
-            }
-            let json = self.artifacts.get(&made.artifact).await?;
-            let read = serde_json::from_slice(&json);
-            return Ok(Ok(read.context("contradictions cannot be read")?));
-        }
-        let oracle = CodeTree::default();
-        let Repetition { spec, grading, .. } = self
-            .repetition(task, oracle, limits, "contradictions")
-            .await?;
-        let grading = Grading {
-            code: grading.oracle.clone(),
-            ..grading
-        };
-        let sandbox = self.sandbox();
-        let made = contradictions_of(sandbox.as_ref(), &spec, &grading);
-        let made = Box::pin(made).await.map_err(crate::unavailable)?;
-        let mut stored = ContradictedSuite {
-            artifact: String::new(),
-            coverage: Coverage {
-                reason: made.as_ref().err().cloned(),
-                ..Coverage::default()
-            },
-        };
-        if let Ok(contradictions) = &made {
-            let tests = task.suite.tests.node_ids().iter().map(String::as_str);
-            stored.coverage = contradictions.coverage(tests);
-            let json = serde_json::to_vec(contradictions).context("they have no JSON")?;
-            let key = format!("contradictions/{suite}.json");
-            stored.artifact = self.artifacts.put(&key, json).await?;
-        }
-        self.store.put_contradictions(&suite, &stored).await?;
-        Ok(made)
-    }
 }
 
 /// Whether the machine or the store is at fault, so that a later try may succeed.
@@ -307,19 +247,18 @@ fn may_pass(error: &Error) -> bool {
     matches!(error, Error::Unavailable(_)) || is_outage(error) || is_missing(error)
 }
 
+pub(super) fn bounded(limits: Limits, seconds: Duration) -> Limits {
+    Limits {
+        test_seconds: crate::as_u32(seconds.as_secs() as usize).min(limits.test_seconds),
+        ..limits
+    }
+}
+
 fn without_audit(why: String) -> EvolutionAudit {
     EvolutionAudit {
         reason: Some(why),
         ..EvolutionAudit::default()
     }
-}
-
-/// On which the contradictions of a task and its changed inputs depend: the way in
-/// which they are made, too.
-fn suite_of(task: &TaskRow) -> String {
-    let command = task.test_command;
-    let content = format!("4\n{}\n{}\n{command}", task.target_sha, task.image);
-    hex(&Sha256::digest(content))
 }
 
 /// The states to audit: the last one, then those that gained most.

@@ -33,6 +33,7 @@ pub mod scores;
 pub mod steering;
 pub mod styles;
 pub mod submission;
+mod task_audits;
 pub mod tasks;
 pub mod trajectories;
 pub mod verification;

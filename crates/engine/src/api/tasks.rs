@@ -94,7 +94,9 @@ impl Engine {
     }
 
     pub async fn split(&self, name: &str) -> Result<SplitDetail> {
-        split_detail(&self.store, name).await
+        let mut detail = split_detail(&self.store, name).await?;
+        detail.audited = self.audited(name).await?;
+        Ok(detail)
     }
 
     /// A split's metadata file in the official form, with the gaps measured
@@ -208,7 +210,7 @@ impl Engine {
     }
 
     /// The runnable tasks of a split; at least one.
-    async fn ready_tasks(&self, name: &str) -> Result<Vec<TaskRow>> {
+    pub(super) async fn ready_tasks(&self, name: &str) -> Result<Vec<TaskRow>> {
         let all = self.store.tasks_of_split(name).await?;
         let (ready, unusable): (Vec<_>, Vec<_>) = all
             .into_iter()

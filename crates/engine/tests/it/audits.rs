@@ -196,3 +196,36 @@ async fn answers_by_heart_do_not_generalise() {
     let grades: Vec<_> = findings.iter().map(|f| (f.kind, f.grade)).collect();
     assert_eq!(grades, [(FindingKind::ByHeart, Grade::Suspicious)]);
 }
+
+/// A test that passes with empty functions tests nothing, and is named before any run.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_tests_of_a_task_are_audited() {
+    const TESTS: &str = "\
+import tiny
+def test_square(): assert tiny.square(3) == 9
+def test_nothing(): tiny.square(3)
+";
+    let fixture = Fixture::new().await;
+    let version = |code| [("tiny.py", code), ("tests/test_tiny.py", TESTS)];
+    let (base, target) = (version(NOTHING), version(ALL));
+    let task = TinyTask {
+        name: "tiny",
+        versions: &[&base, &target],
+    };
+    fixture.import(&[task]).await.unwrap();
+    let engine = &fixture.engine;
+    let audits = engine.audit_tasks(SPLIT, &|_| ()).await.unwrap();
+    let [audit] = audits.as_slice() else {
+        panic!("{audits:?}")
+    };
+    assert_eq!(audit.unreliable, 0);
+    let coverage = &audit.coverage;
+    assert_eq!(
+        (coverage.tests, coverage.contradicted),
+        (2, 2),
+        "{coverage:?}"
+    );
+    assert_eq!(coverage.some_vacuous, ["tests/test_tiny.py::test_nothing"]);
+    let sum = engine.split(SPLIT).await.unwrap().audited;
+    assert_eq!((sum.tasks, sum.tests, sum.vacuous), (1, 2, 1));
+}

@@ -64,9 +64,8 @@ pub async fn contradictions_of(
         test_seconds: Some(test_seconds(as_written.seconds)),
         ..all.clone()
     };
-    let bounded = bounded(grading, as_written.seconds);
     let checks = choices.iter();
-    let checks = checks.map(|choice| session(sandbox, spec, &bounded, &timed, choice).boxed());
+    let checks = checks.map(|choice| session(sandbox, spec, grading, &timed, choice).boxed());
     let checks = side_by_side(checks.collect()).await?;
     let checks: Vec<_> = checks.iter().map(Results::of).collect();
     let order: Vec<String> = as_written.order.iter().map(|run| run.id.clone()).collect();
@@ -94,14 +93,6 @@ pub async fn contradictions_of(
 fn test_seconds(suite: f64) -> NonZeroU16 {
     let seconds = suite.clamp(LEAST_TEST_SECONDS, MOST_TEST_SECONDS).ceil();
     NonZeroU16::MIN.saturating_add(seconds as u16 - 1)
-}
-
-/// The same with an end: a test that never returns to Python has no limit of its own.
-fn bounded(grading: &Grading, suite: f64) -> Grading {
-    let seconds = 120 + (10.0 * suite) as u32;
-    let mut bounded = grading.clone();
-    bounded.limits.test_seconds = seconds.min(grading.limits.test_seconds);
-    bounded
 }
 
 /// The contradictions of a test that the oracle fails as it should.

@@ -1,6 +1,7 @@
 //! The preparation of a task: its suite runs equally often on target and base,
 //! and the findings tell how far to trust its results.
 
+mod audit;
 mod findings;
 mod repeats;
 mod trials;
@@ -14,6 +15,7 @@ use swe_ci_core::wall::Wall;
 
 use crate::count;
 
+pub use audit::TaskAudit;
 pub use findings::TaskFinding;
 pub use trials::{Condition, Trial};
 
