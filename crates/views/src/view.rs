@@ -189,6 +189,9 @@ pub struct RunSummary {
     /// Those that came to an end; one that was cancelled did not.
     pub evolutions_over: u32,
     pub evolutions_blocked: u32,
+    pub evolutions_solved: u32,
+    /// Those whose agents gave up.
+    pub evolutions_gave_up: u32,
     /// Iterations tested so far, over all evolutions.
     pub iterations: u32,
 }
