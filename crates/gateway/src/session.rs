@@ -182,6 +182,15 @@ impl GatewaySession {
         })
     }
 
+    /// The number of the last request while it is under way, and for how long.
+    pub fn under_way(&self) -> Option<(u32, Duration)> {
+        let totals = self.state.totals();
+        let since = totals
+            .last_arrived
+            .filter(|_| !self.state.exchanges.is_empty())?;
+        Some((totals.arrived, since.elapsed()))
+    }
+
     /// How often in a row the same request was sent, or the same call made, beyond the
     /// first.
     pub fn repeats(&self) -> u32 {

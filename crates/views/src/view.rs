@@ -371,11 +371,16 @@ pub struct CurrentStep {
 }
 
 /// A wait for a provider that does not answer or limits its rate, which does not
-/// count towards the agent's time limit; or that the step repeats itself.
+/// count towards the agent's time limit; or a long answer, or that the step repeats
+/// itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ProviderWait {
     /// Empty if it does not wait.
     pub since: String,
+    /// The number of the step's request that the model has been answering since then;
+    /// absent for a wait, and for answers of less than five seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answering: Option<u32>,
     /// The provider's last answer, in words; empty while a request waits for its
     /// first one.
     pub why: String,
