@@ -14,7 +14,7 @@ use crate::TestRun;
 use crate::canaries::{Canaries, Known};
 use crate::channel::{Foreign, Frame, Stage};
 
-use report::report_of;
+use report::{did_not_run, report_of};
 
 /// The most tests that a session may have.
 const MAX_TESTS: usize = 200_000;
@@ -390,17 +390,4 @@ impl Session {
             self.find(Finding::note(FindingKind::Report, text));
         }
     }
-}
-
-fn did_not_run(code: i64) -> String {
-    let meaning = match code {
-        2 => "interrupted, most often because test files could not be imported",
-        3 => "an internal error",
-        4 => "a usage error",
-        5 => "no tests were found",
-        126 | 127 => "python or pytest is not in the image",
-        137 => "killed, most often because memory ran out",
-        _ => "it did not run to its end",
-    };
-    format!("pytest ended with exit code {code}: {meaning}")
 }
