@@ -127,12 +127,21 @@ crate::named! {
 }
 
 impl Truncation {
-    pub fn in_words(self) -> &'static str {
-        match self {
-            Self::CutOff => "the model's last answer was cut off",
-            Self::ContextFull => "the conversation was longer than the model takes",
-            Self::CallAsText => {
-                "the model's last answer has a tool call written as text, which its server's tool parser did not recognise"
+    /// With what is known of the tokens: of the answer, or of the conversation and the
+    /// model's context.
+    pub fn in_words(self, tokens: &[u64]) -> String {
+        let n = |at: usize| crate::format::thousands(tokens[at]);
+        match (self, tokens.len()) {
+            (Self::CutOff, 1) => format!("the model's last answer was cut off at {} tokens", n(0)),
+            (Self::CutOff, _) => "the model's last answer was cut off".into(),
+            (Self::ContextFull, 2) => format!(
+                "the conversation ({} tokens) is longer than the model's context ({})",
+                n(0),
+                n(1)
+            ),
+            (Self::ContextFull, _) => "the conversation was longer than the model takes".into(),
+            (Self::CallAsText, _) => {
+                "the model's last answer has a tool call written as text, which its server's tool parser did not recognise".into()
             }
         }
     }
@@ -455,6 +464,27 @@ mod tests {
             forgiven: 0,
             code_of,
         })
+    }
+
+    #[test]
+    fn truncations_are_told_with_their_tokens() {
+        let check = |truncation: Truncation, tokens: &[u64], expect: &str| {
+            assert_eq!(truncation.in_words(tokens), expect);
+        };
+        use Truncation::{ContextFull, CutOff};
+        check(CutOff, &[], "the model's last answer was cut off");
+        check(
+            CutOff,
+            &[300],
+            "the model's last answer was cut off at 300 tokens",
+        );
+        check(
+            ContextFull,
+            &[18_341, 16_384],
+            "the conversation (18\u{202f}341 tokens) is longer than the model's context (16\u{202f}384)",
+        );
+        let unknown = "the conversation was longer than the model takes";
+        check(ContextFull, &[], unknown);
     }
 
     #[test]

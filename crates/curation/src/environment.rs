@@ -316,6 +316,7 @@ impl Builder<'_> {
                 let outcome = format!("{passed} of {} tests pass", report.tests.len());
                 ((passed > 0).then_some((image, passed)), outcome)
             }
+            Err(why) if why.starts_with("pytest could not load") => (None, why),
             Err(why) => {
                 let error = first_error(&output).or_else(|| raised(&output));
                 let error = error.map(|error| format!(" ({error})"));
@@ -325,7 +326,7 @@ impl Builder<'_> {
         let stage = match &runs {
             None if run.seconds >= f64::from(limits.test_seconds) => Stage::SlowSuite,
             // Modules that are missing keep pytest from its start, not to its end.
-            None if !outcome.starts_with("pytest ended") => Stage::Crash,
+            None if !outcome.starts_with("pytest ") => Stage::Crash,
             _ => Stage::Suite,
         };
         Ok(TriedEnvironment {

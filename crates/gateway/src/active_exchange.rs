@@ -258,7 +258,8 @@ impl ActiveExchange {
         self.exchange.status = stood.status.as_u16();
         let said = String::from_utf8_lossy(&stood.body);
         if trajectory::is_too_long(&self.exchange, &said) {
-            self.session.totals().truncation = Some(Truncation::ContextFull);
+            let tokens = trajectory::tokens_of_refusal(&said);
+            self.session.totals().truncation = Some((Truncation::ContextFull, tokens));
         }
         if self.reply.has_begun() && !stood.status.is_success() {
             let (_, body) = self.reply.fail(Problem::BadRequest, &failure.why).await;

@@ -156,7 +156,13 @@ impl ActiveExchange {
                 });
             }
             let end = metered.cut.as_deref();
-            self.session.totals().truncation = end.map(trajectory::truncation);
+            let tokens = metered
+                .usage
+                .iter()
+                .map(|usage| usage.output_tokens)
+                .filter(|n| *n > 0);
+            let of = |end: &str| (trajectory::truncation(end), tokens.collect());
+            self.session.totals().truncation = end.map(of);
         }
         let why = self.complaint(&metered, broken.as_deref());
         let held = std::mem::take(&mut self.held);

@@ -90,8 +90,8 @@ pub struct Account {
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last exchange failed.
     pub trouble: Option<String>,
-    /// Of the last answer.
-    pub truncation: Option<Truncation>,
+    /// Of the last answer, with its tokens for [`Truncation::in_words`].
+    pub truncation: Option<(Truncation, Vec<u64>)>,
     /// The refused requests by the names of the tools they asked the provider
     /// to execute.
     pub refused_tools: BTreeMap<String, u32>,
@@ -182,6 +182,15 @@ impl GatewaySession {
         })
     }
 
+    /// The number of the last request while it is under way, and for how long.
+    pub fn under_way(&self) -> Option<(u32, Duration)> {
+        let totals = self.state.totals();
+        let since = totals
+            .last_arrived
+            .filter(|_| !self.state.exchanges.is_empty())?;
+        Some((totals.arrived, since.elapsed()))
+    }
+
     /// How often in a row the same request was sent, or the same call made, beyond the
     /// first.
     pub fn repeats(&self) -> u32 {
@@ -190,7 +199,7 @@ impl GatewaySession {
 
     /// Notes what only the harness sees in the last answer.
     pub fn note(&self, truncation: Truncation) {
-        self.state.totals().truncation = Some(truncation);
+        self.state.totals().truncation = Some((truncation, Vec::new()));
     }
 
     /// The session's server for callers in this process.
@@ -319,7 +328,7 @@ impl GatewaySession {
             usage: totals.usage,
             traffic: totals.traffic,
             trouble: totals.trouble.take(),
-            truncation: totals.truncation,
+            truncation: totals.truncation.take(),
             refused_tools: std::mem::take(&mut totals.refused_tools),
             recording,
         }

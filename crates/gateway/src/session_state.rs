@@ -63,7 +63,7 @@ pub(super) struct ExchangeTotals {
     /// When it asks the provider next, in unix milliseconds.
     pub next_try: Option<i64>,
     /// Of the last answer.
-    pub truncation: Option<Truncation>,
+    pub truncation: Option<(Truncation, Vec<u64>)>,
     /// How often in a row the harness has sent the same request, or the model has made
     /// the same call; the first does not count.
     pub repeats: u32,

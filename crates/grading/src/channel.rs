@@ -54,6 +54,11 @@ pub(crate) enum Frame {
         #[serde(rename = "type")]
         class: String,
     },
+    /// A file without which no test runs could not be loaded.
+    Unloaded {
+        file: String,
+        cause: String,
+    },
     Finish {
         seconds: f64,
     },

@@ -68,6 +68,8 @@ pub(super) fn select_summary(iterations: &str) -> String {
                 (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id) AS evolutions,
                 (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.progress = 'finished') AS over,
                 (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.ending = 'blocked') AS blocked,
+                (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.ending = 'solved') AS solved,
+                (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.ending = 'agent_gave_up') AS gave_up,
                 {iterations} AS iterations
          FROM runs r",
         set_aside()

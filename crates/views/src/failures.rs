@@ -20,8 +20,9 @@ pub struct Failures {
 }
 
 /// The lost tests by their errors, the most frequent first. `changed` has the
-/// results of those that are known.
-pub fn by_error(lost: &[String], changed: &[ChangedTest]) -> Vec<Failures> {
+/// results of those that are known; `collapse` says why there is none.
+pub fn by_error(lost: &[String], changed: &[ChangedTest], collapse: Option<&str>) -> Vec<Failures> {
+    let unknown = || collapse.unwrap_or("result unknown").to_owned();
     let known: HashMap<&str, &Ended> = changed
         .iter()
         .map(|test| (test.node_id.as_str(), &test.after))
@@ -30,7 +31,7 @@ pub fn by_error(lost: &[String], changed: &[ChangedTest]) -> Vec<Failures> {
     let mut places: HashMap<String, usize> = HashMap::new();
     for test in lost {
         let ended = known.get(test.as_str()).copied();
-        let error = ended.map_or_else(|| "result unknown".to_owned(), error_of);
+        let error = ended.map_or_else(unknown, error_of);
         let place = *places.entry(error.clone()).or_insert_with(|| {
             groups.push(Failures {
                 error,
@@ -106,7 +107,7 @@ mod tests {
             failed("d", ""),
         ];
         let lost: Vec<String> = ["a", "b", "c", "d", "gone"].map(str::to_owned).into();
-        let groups = by_error(&lost, &changed);
+        let groups = by_error(&lost, &changed, None);
         let found: Vec<(&str, Vec<&str>)> = groups
             .iter()
             .map(|g| (&*g.error, g.tests.iter().map(String::as_str).collect()))
@@ -120,7 +121,13 @@ mod tests {
         assert_eq!(found, expect);
         assert_eq!(groups[0].example.as_ref(), Some(&changed[1].after));
         assert_eq!(groups[3].example, None);
-        assert!(by_error(&[], &changed).is_empty());
+        assert!(by_error(&[], &changed, None).is_empty());
+        let collapsed = by_error(&lost, &[], Some("pytest could not load tests/conftest.py"));
+        assert_eq!(collapsed[0].tests.len(), lost.len());
+        assert_eq!(
+            collapsed[0].error,
+            "pytest could not load tests/conftest.py"
+        );
     }
 
     #[test]

@@ -189,6 +189,9 @@ pub struct RunSummary {
     /// Those that came to an end; one that was cancelled did not.
     pub evolutions_over: u32,
     pub evolutions_blocked: u32,
+    pub evolutions_solved: u32,
+    /// Those whose agents gave up.
+    pub evolutions_gave_up: u32,
     /// Iterations tested so far, over all evolutions.
     pub iterations: u32,
 }
@@ -368,11 +371,16 @@ pub struct CurrentStep {
 }
 
 /// A wait for a provider that does not answer or limits its rate, which does not
-/// count towards the agent's time limit; or that the step repeats itself.
+/// count towards the agent's time limit; or a long answer, or that the step repeats
+/// itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ProviderWait {
     /// Empty if it does not wait.
     pub since: String,
+    /// The number of the step's request that the model has been answering since then;
+    /// absent for a wait, and for answers of less than five seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answering: Option<u32>,
     /// The provider's last answer, in words; empty while a request waits for its
     /// first one.
     pub why: String,

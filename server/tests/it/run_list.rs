@@ -80,6 +80,15 @@ async fn only_accounts_have_runs_of_their_own() {
     assert!(!page.contains(HUMAN) && !page.contains(PATIENT));
 }
 
+#[tokio::test]
+async fn solved_and_gave_up_look_different() {
+    let app = TestApp::seeded().await;
+    app.execute("UPDATE evolutions SET ending = 'agent_gave_up' WHERE id = 'e-human-beta'")
+        .await;
+    let page = app.get("/runs").await.text();
+    assert!(page.contains("1 solved, 1 gave up"), "{page}");
+}
+
 /// The numbers of the leaderboard, for runs that take a rank or have some tasks only.
 #[tokio::test]
 async fn finished_runs_have_scores() {

@@ -107,6 +107,7 @@ fn Inspected(
     });
     let (evolution_id, iteration) = (inspection.evolution_id, inspection.iteration);
     let number = iteration.view.iteration;
+    let collapse = iteration.view.collapse.clone();
     let (sign, word, tone) = labels::verdict(&iteration.view, suite.target);
     let there = address.clone();
     let layout = Layout {
@@ -130,6 +131,7 @@ fn Inspected(
             gained=iteration.gained_tests.clone()
             lost=iteration.lost_tests.clone()
             changed=inspection.changed
+            collapse
             counts_only=suite.counts_only
             href=test
         />

@@ -122,6 +122,7 @@ fn IterationView(
     let json = format!("/api/v1/evolutions/{evolution_id}/iterations/{number}");
     let of = task.clone();
     let test = Callback::new(move |node_id: String| test_href(&run, &of, sample, &node_id));
+    let collapse = iteration.view.collapse.clone();
     let (sign, word, tone) = labels::verdict(&iteration.view, evolution.suite.target);
     view! {
         <PageTop
@@ -140,6 +141,7 @@ fn IterationView(
                 gained=iteration.gained_tests.clone()
                 lost=iteration.lost_tests.clone()
                 changed=inspection.changed
+                collapse
                 counts_only=evolution.suite.counts_only
                 href=test
             />

@@ -25,6 +25,8 @@ pub(in crate::pages) fn ChangedTests(
     gained: Vec<String>,
     lost: Vec<String>,
     changed: Vec<ChangedTest>,
+    /// Why no test ran, if none did.
+    collapse: Option<String>,
     counts_only: bool,
     href: Callback<String, String>,
 ) -> impl IntoView {
@@ -33,7 +35,7 @@ pub(in crate::pages) fn ChangedTests(
             <p class="quiet">"The results say how many tests passed, but not which."</p>
         });
     }
-    let failures = by_error(&lost, &changed);
+    let failures = by_error(&lost, &changed, collapse.as_deref());
     let known = changed.into_iter().map(|test| (test.node_id.clone(), test));
     let known = StoredValue::new(known.collect());
     Either::Right(view! {

@@ -380,6 +380,8 @@ mod tests {
                 evolutions: 0,
                 evolutions_over: 0,
                 evolutions_blocked: 0,
+                evolutions_solved: 0,
+                evolutions_gave_up: 0,
                 iterations: 0,
             },
             provenance: Provenance::default(),

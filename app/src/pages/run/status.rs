@@ -2,7 +2,7 @@
 //! provider, the machine is short of a resource, or evolutions stopped for
 //! reasons other than the agent.
 
-use leptos::either::Either;
+use leptos::either::EitherOf3;
 use leptos::prelude::*;
 use swe_ci_core::run::Progress;
 use swe_ci_core::step::Ending;
@@ -118,7 +118,7 @@ fn shortage_in_words(shortage: Shortage) -> (&'static str, &'static str) {
     }
 }
 
-/// The current step is waiting for its model's provider, or repeats itself.
+/// The current step is waiting for its model, or repeats itself.
 #[component]
 pub(super) fn Waiting(evolution: Memo<EvolutionView>) -> impl IntoView {
     let waiting = Memo::new(move |_| evolution.with(|e| e.current.clone()?.waiting));
@@ -133,7 +133,18 @@ pub(super) fn Waiting(evolution: Memo<EvolutionView>) -> impl IntoView {
             }
         });
         if wait.since.is_empty() {
-            return Some(Either::Left(repeats));
+            return Some(EitherOf3::A(repeats));
+        }
+        if let Some(request) = wait.answering {
+            let request = format::thousands(request);
+            return Some(EitherOf3::B(view! {
+                {repeats}
+                <p class="quiet">
+                    {format!("The model has been answering request {request} of this step since ")}
+                    <Time at=Some(wait.since)/>
+                    "."
+                </p>
+            }));
         }
         let probes = probes(&wait);
         let ProviderWait {
@@ -151,7 +162,7 @@ pub(super) fn Waiting(evolution: Memo<EvolutionView>) -> impl IntoView {
         };
         let next =
             next_try.map(|at| view! { " The provider is asked again at " <Time at=Some(at)/> "." });
-        Some(Either::Right(view! {
+        Some(EitherOf3::C(view! {
             {repeats}
             <p class="note" data-tone="warn">
                 "Waiting for the provider since "

@@ -119,6 +119,7 @@ fn run_row(listed: ListedRun) -> impl IntoView {
         let text = format!("{} blocked", run.evolutions_blocked);
         view! { <Tag text tone=Tone::Warn hint="Could not be run for reasons outside the agent; not scored"/> }
     });
+    let ended = ended(run.evolutions_solved, run.evolutions_gave_up);
     let why = run
         .withdrawn
         .map(|why| view! { <small>{format!("Withdrawn: {why}")}</small> });
@@ -151,10 +152,32 @@ fn run_row(listed: ListedRun) -> impl IntoView {
                     <span class="measure-number">{format!("{} / {}", run.evolutions_over, run.evolutions)}</span>
                     <Meter value=run.evolutions_over most=run.evolutions label="Evolutions over" tone=tone.name()/>
                 </span>
+                {ended.map(|ended| view! { <small>{ended}</small> })}
             </td>
             <td role="cell" class="number" data-label="Iterations">{format::thousands(run.iterations)}</td>
             <td role="cell" data-label="Submitted"><Time at=Some(run.created_at)/></td>
             <td role="cell" data-label="Finished"><Time at=run.finished_at/></td>
         </tr>
+    }
+}
+
+/// "3 solved, 1 gave up"; none of those without an evolution.
+fn ended(solved: u32, gave_up: u32) -> Option<String> {
+    let counts = [(solved, "solved"), (gave_up, "gave up")];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let counts = counts.map(|(count, what)| format!("{} {what}", format::thousands(*count)));
+    let counts: Vec<String> = counts.collect();
+    (!counts.is_empty()).then(|| counts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn solved_and_gave_up_look_different() {
+        assert_eq!(ended(3, 1).as_deref(), Some("3 solved, 1 gave up"));
+        assert_eq!(ended(0, 2).as_deref(), Some("2 gave up"));
+        assert_eq!(ended(0, 0), None);
     }
 }

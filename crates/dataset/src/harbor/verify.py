@@ -194,7 +194,7 @@ class Session:
         self.canary_files = {file for file, _ in self.canaries}
         self.collected, self.checks, self.begun = set(), set(), set()
         self.current, self.tests, self.exit, self.finished = None, {}, None, False
-        self.findings, self.text, self.overflow = [], 0, None
+        self.findings, self.text, self.overflow, self.unloaded = [], 0, None, None
         self.weighs_results = "results" not in plan["settings"]["left_away"]
 
     def find(self, grade, text):
@@ -281,6 +281,10 @@ class Session:
     def take_many_kinds(self, frame):
         self.find("note", "%s is many kinds of exceptions at once" % frame["type"])
 
+    def take_unloaded(self, frame):
+        why = "pytest could not load %s: %s" % (frame["file"], frame["cause"])
+        self.unloaded = self.unloaded or why
+
     def take_finish(self, frame):
         self.finished = True
 
@@ -307,7 +311,7 @@ class Session:
             raise Collapsed("the process of the tests ended before their end, with %s" % process_exit)
         is_own = self.exit > LAST_EXIT_CODE and self.finished and process_exit == self.exit
         if self.exit not in (0, 1) and not is_own:
-            raise Collapsed("pytest ended with exit code %d" % self.exit)
+            raise Collapsed(self.unloaded or "pytest ended with exit code %d" % self.exit)
         if process_exit != 0 and not is_own:
             raise Collapsed("the report speaks of exit code %d, the process ended with %s" % (self.exit, process_exit))
         tests = {i: t for i, t in self.tests.items() if t["category"] or "call" in t["stages"]}

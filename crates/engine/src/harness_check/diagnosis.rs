@@ -80,6 +80,10 @@ fn advice_for(config: &RunConfig, PlayedStep { step, .. }: &PlayedStep) -> Vec<S
             "a task this small needs a fraction of that, and a real one many times as much: another harness may send less".into()
         }
         (StepOutcome::InfraFailed, _) => "`swe-ci doctor` checks everything that is needed".into(),
+        (StepOutcome::AgentTimedOut, _) if !used_model => format!(
+            "the agent sent its model no request within {} s: it starts slowly, or hangs at its start; see its last output, and try again when the machine is less busy",
+            super::AGENT_SECONDS
+        ),
         _ if !used_model => {
             "the agent sent its model no request, so the fault is in its start: see its last output".into()
         }
@@ -113,6 +117,12 @@ fn provider(endpoint: &Endpoint, step: &StepView) -> String {
         (Some(_), _) => "the provider is in trouble; try again later".into(),
         (None, _) if step.detail.contains("no answer") => format!(
             "nothing answers at {url}: check that it is right, and reachable from this machine"
+        ),
+        (None, _) if step.detail.contains("broke off") => format!(
+            "the connection was cut in the middle of an answer: look whether a proxy before {url} limits how long one may take"
+        ),
+        (None, _) if step.detail.contains("no byte within") => format!(
+            "{url} takes requests and sends no byte: the model may still be loading, or its queue be full"
         ),
         (None, _) => format!(
             "what came from {url} is not what the protocol `{protocol}` has: check that the endpoint speaks it"
@@ -192,7 +202,7 @@ mod tests {
 
     fn played(role: Role, outcome: StepOutcome, detail: &str) -> PlayedStep {
         let traffic = Traffic {
-            requests: u64::from(!detail.contains("exit code 127")),
+            requests: u64::from(!detail.contains("exit code 127") && detail != "silent"),
             ..Traffic::default()
         };
         PlayedStep {
@@ -295,6 +305,9 @@ mod tests {
             None,
             "nothing answers at https://",
         );
+        let broken = "the provider's answer broke off: end of file";
+        provider(broken, None, "a proxy before https://");
+        provider("no byte within 30 s", None, "still be loading");
         provider(
             "the provider's answer ended before its end",
             None,
@@ -312,6 +325,12 @@ mod tests {
             None,
             "did not finish: x",
             "120 s",
+        );
+        check(
+            ends(Out::AgentTimedOut, "silent"),
+            None,
+            "did not finish: silent",
+            "starts slowly",
         );
         check(
             ends(Out::MalformedRequirement, "x"),

@@ -24,7 +24,7 @@ use swe_ci_store::artifacts::Artifacts;
 use swe_ci_store::{Claim, NewRun, StepRow, Store};
 use swe_ci_views::account::{Actor, Standing};
 use swe_ci_views::event::What;
-use swe_ci_views::view::{Provenance, StepView, TaskState};
+use swe_ci_views::view::{Provenance, ProviderWait, StepView, TaskState};
 use tempfile::TempDir;
 use tokio_util::task::TaskTracker;
 
@@ -246,6 +246,10 @@ impl Trial {
                 outcome = &mut evolving => outcome.map(|_| true)?,
                 Some(event) = events.next() => match event.what {
                     What::Log { .. } => continue,
+                    What::Waiting { waiting: Some(wait), .. } => {
+                        tell(CheckNews::Said(still_asking(&wait)));
+                        continue;
+                    }
                     _ => false,
                 },
             };
@@ -341,6 +345,15 @@ impl Trial {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         lines.drain(..lines.len().saturating_sub(LAST_LINES));
         lines
+    }
+}
+
+/// Shown where nothing else is for minutes.
+fn still_asking(wait: &ProviderWait) -> String {
+    match (wait.answering, wait.why.as_str()) {
+        (Some(request), _) => format!("the model is still answering request {request}"),
+        (None, "") => "a request to the model has no answer yet".into(),
+        (None, why) => format!("waiting for the provider: {why}"),
     }
 }
 

@@ -329,6 +329,21 @@ async fn a_step_without_its_recording_is_repeated() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_long_answer_is_told_of() {
+    let fixture = ready().await;
+    let llm = llm(Script::with(|_| Turn::Fault(Fault::Hang))).await;
+    let submitted = fixture.engine.submit(builtin(&llm), Visibility::Public);
+    let id = submitted.await.unwrap();
+    let answering = |run: &RunDetail| {
+        let step = run.evolution_list[0].current.clone();
+        step?.waiting?.answering
+    };
+    let run = fixture.until(&id, |run| answering(run).is_some()).await;
+    assert_eq!(answering(&run), Some(1));
+    fixture.engine.cancel(&id).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_repeats_itself_is_told_of() {
     let fixture = ready().await;
     let llm = llm(Script::with(|_| Turn::bash("true"))).await;

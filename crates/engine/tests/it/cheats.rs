@@ -498,3 +498,28 @@ async fn the_settings_options_hold_as_the_task_says() {
     let why = graded(TestCommand::Reference).await.result.unwrap_err();
     assert!(why.contains("exit code 4"), "{why}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_suite_that_cannot_be_loaded_names_the_cause() {
+    let arena = Arena::new().await;
+    let check = async |ledger: &str, file: &str, expect: &str| {
+        let mut code = tree(ledger);
+        code.insert_file(file, "import ledger.more\n");
+        let ends = Arc::new(code.clone());
+        let graded = arena.grade(code, &ends, &ends).await;
+        let expect = format!("pytest could not load {expect}");
+        assert_eq!(graded.result.unwrap_err(), expect, "{:?}", graded.findings);
+    };
+    check(
+        "def add(:\n",
+        "tests/conftest.py",
+        "tests/conftest.py: SyntaxError in ledger/__init__.py, line 1: invalid syntax",
+    )
+    .await;
+    check(
+        TARGET,
+        "tests/test_more.py",
+        "tests/test_more.py: ModuleNotFoundError in tests/test_more.py, line 1: No module named 'ledger.more'",
+    )
+    .await;
+}

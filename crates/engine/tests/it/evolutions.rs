@@ -59,7 +59,7 @@ async fn improves_regresses_collapses() {
         text,
         "collapses solved\n\
          1 2/3 lost 0 gained 1\n\
-         2 collapsed (pytest ended with exit code 2: interrupted, most often because test files could not be imported) lost 2 gained 0\n\
+         2 collapsed (pytest could not load tests/test_tiny.py: SyntaxError in tiny.py, line 1: invalid syntax) lost 2 gained 0\n\
          3 3/3 lost 0 gained 1\n\
          improves solved\n\
          1 2/3 lost 0 gained 1\n\

@@ -105,7 +105,7 @@ async fn one_bad_task_does_not_stop_the_rest() {
     check("corrupt-image", "cannot load");
     check(
         "broken-oracle",
-        "do not run on the target code: pytest ended with exit code 2",
+        "do not run on the target code: pytest could not load tests/test_a.py: ModuleNotFoundError in tests/test_a.py, line 1",
     );
     check("nothing-passes", "the target passes no test");
 

@@ -79,7 +79,7 @@ async fn forged_outcomes_are_found() {
     };
     assert_eq!((first.iteration, second.iteration), (1, 2));
     assert!(
-        matches!(&first.what, Otherwise::Collapsed { reason } if reason.contains("exit code 2"))
+        matches!(&first.what, Otherwise::Collapsed { reason } if reason.contains("SyntaxError in tiny.py, line 1"))
     );
     let tests = vec![Changed {
         node_id: "tests/test_tiny.py::test_two".into(),

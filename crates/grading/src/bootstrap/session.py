@@ -15,6 +15,22 @@ def _shortened(text):
     return text[: _MOST_TEXT // 2] + "\n…\n" + text[-_MOST_TEXT // 2 :]
 
 
+def _cause(error, code):
+    """Why a file could not be loaded: `SyntaxError in a/b.py, line 3: invalid syntax`."""
+    within = error.__cause__ or error.__context__
+    if within and type(error).__module__.startswith("_pytest."):
+        error = within
+    if isinstance(error, SyntaxError):
+        places, message = [(error.filename, error.lineno)], error.msg
+    else:
+        frames = traceback.extract_tb(error.__traceback__)
+        places, message = [(frame.filename, frame.lineno) for frame in frames], str(error)
+    places = [place for place in places if str(place[0]).startswith(code)]
+    where = " in %s, line %s" % (places[-1][0][len(code) :], places[-1][1]) if places else ""
+    first = message.strip().partition("\n")[0]
+    return type(error).__name__ + where + (": " + first if first else "")
+
+
 class _Session:
     """A plugin. Whatever it is told is sealed at once, so that nothing later in
     this process can take it back."""
@@ -52,7 +68,10 @@ class _Session:
         self.manager = manager
         if "runner" not in self.left_away:
             self.watch = _Watch(self, _frozen_clocks(code))
-        yield
+        outcome = yield
+        failed = outcome.excinfo and getattr(outcome.excinfo[1], "path", None)
+        if failed:
+            self.tell_unloaded(os.path.relpath(str(failed), code), outcome.excinfo[1])
         # By now everything that knows an option has said so.
         if self.settings["drop_unknown_options"]:
             self.drop_unknown_options(parser, args)
@@ -92,7 +111,17 @@ class _Session:
             self.test_files.before_import(path)
             self.look_at_files([path], "collection")
         with self.shown():
-            yield
+            outcome = yield
+        if outcome.excinfo is None and outcome.get_result().failed:
+            report = outcome.get_result()
+            self.tell_unloaded(report.nodeid, report.call.excinfo.value)
+
+    def tell_unloaded(self, file, error):
+        try:
+            cause = _cause(error, self.settings["code"] + "/")
+        except Exception:  # of a class of the code's
+            cause = "an error without a text"
+        self.tell("unloaded", file=file[:300] or self.settings["tests"], cause=cause[:500])
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items):

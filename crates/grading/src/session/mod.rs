@@ -14,7 +14,7 @@ use crate::TestRun;
 use crate::canaries::{Canaries, Known};
 use crate::channel::{Foreign, Frame, Stage};
 
-use report::report_of;
+use report::{did_not_run, report_of};
 
 /// The most tests that a session may have.
 const MAX_TESTS: usize = 200_000;
@@ -51,6 +51,8 @@ pub(crate) struct Session {
     /// Whether there was no room for the code: the machine's fault.
     pub disk_full: bool,
     overflow: Option<String>,
+    /// The first file that could not be loaded, and why.
+    unloaded: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -113,6 +115,7 @@ impl Session {
             dropped_options: Vec::new(),
             disk_full: false,
             overflow: None,
+            unloaded: None,
         }
     }
 
@@ -145,6 +148,10 @@ impl Session {
             Ok(Frame::Dropped { options }) => self.dropped_options = options,
             Ok(Frame::Deselected { ids }) => self.canaries.leave_out(&ids),
             Ok(Frame::ManyKinds { class }) => self.many_kinds.push(class),
+            Ok(Frame::Unloaded { file, cause }) => {
+                let why = || format!("pytest could not load {file}: {cause}");
+                self.unloaded.get_or_insert_with(why);
+            }
             Ok(Frame::Finish { seconds }) => self.seconds = Some(seconds),
             Ok(Frame::End { exit, shadowed }) => {
                 self.shadowing(&shadowed);
@@ -308,7 +315,10 @@ impl Session {
             {
                 Ok(())
             }
-            PytestExit::DidNotRun(code) if process_exit == code => Err(did_not_run(code)),
+            PytestExit::DidNotRun(code) if process_exit == code => {
+                let unloaded = self.unloaded.clone();
+                Err(unloaded.unwrap_or_else(|| did_not_run(code)))
+            }
             _ => Err(format!(
                 "the report speaks of exit code {exit}, the process ended with {process_exit}"
             )),
@@ -380,17 +390,4 @@ impl Session {
             self.find(Finding::note(FindingKind::Report, text));
         }
     }
-}
-
-fn did_not_run(code: i64) -> String {
-    let meaning = match code {
-        2 => "interrupted, most often because test files could not be imported",
-        3 => "an internal error",
-        4 => "a usage error",
-        5 => "no tests were found",
-        126 | 127 => "python or pytest is not in the image",
-        137 => "killed, most often because memory ran out",
-        _ => "it did not run to its end",
-    };
-    format!("pytest ended with exit code {code}: {meaning}")
 }

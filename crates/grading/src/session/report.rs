@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use swe_ci_core::report::Report;
 
-use super::{Test, did_not_run};
+use super::Test;
 
 type Tests = BTreeMap<String, Test>;
 
@@ -45,4 +45,18 @@ fn to_json(id: &str, test: &Test) -> Value {
         fields[stage.when.as_str()] = told;
     }
     fields
+}
+
+/// For an exit code without a result.
+pub(super) fn did_not_run(code: i64) -> String {
+    let meaning = match code {
+        2 => "interrupted, most often because test files could not be imported",
+        3 => "an internal error",
+        4 => "a usage error",
+        5 => "no tests were found",
+        126 | 127 => "python or pytest is not in the image",
+        137 => "killed, most often because memory ran out",
+        _ => "it did not run to its end",
+    };
+    format!("pytest ended with exit code {code}: {meaning}")
 }

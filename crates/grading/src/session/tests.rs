@@ -272,6 +272,16 @@ fn a_session_without_its_end_collapses() {
     check(Some(1), 1, "speaks of exit code 1");
     check(Some(2), 0, "speaks of exit code 2");
     check(Some(2), 2, "could not be imported");
+    let mut unloaded = Told::new();
+    for file in ["tests/conftest.py", "tests/test_a.py"] {
+        let (file, cause) = (file.into(), "SyntaxError in a.py, line 3".into());
+        unloaded.tell(Frame::Unloaded { file, cause });
+    }
+    let shadowed = Vec::new();
+    unloaded.tell(Frame::End { exit: 4, shadowed });
+    let why = unloaded.session.conclude(Ok(4), None).result.unwrap_err();
+    let expect = "pytest could not load tests/conftest.py: SyntaxError in a.py, line 3";
+    assert_eq!(why, expect);
     let nothing = Told::new();
     let why = nothing.end(1).result.unwrap_err();
     assert!(why.contains("no tests were found"), "{why}");

@@ -81,7 +81,7 @@ pub(super) struct ModelUsage {
     /// Why the provider is at fault, if it is.
     pub trouble: Option<String>,
     /// Of the model's last answer.
-    pub truncation: Option<Truncation>,
+    pub truncation: Option<(Truncation, Vec<u64>)>,
     /// Requests the gateway refused, by the tools they asked the provider to
     /// execute.
     pub refused_tools: BTreeMap<String, u32>,

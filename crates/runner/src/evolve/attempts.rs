@@ -105,10 +105,10 @@ impl Evolution<'_> {
                 | StepOutcome::AgentFailed
                 | StepOutcome::AgentTimedOut
                 | StepOutcome::NoChange
-        ) && let Some(truncation) = self.agents.model_usage.truncation
+        ) && let Some((truncation, tokens)) = &self.agents.model_usage.truncation
         {
             attempt.detail.push_str("; ");
-            attempt.detail.push_str(truncation.in_words());
+            attempt.detail.push_str(&truncation.in_words(tokens));
         }
         if !log.text.is_empty() {
             let (key, text) = (self.key(at, "log.txt"), log.text.into_bytes());

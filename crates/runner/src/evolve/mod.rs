@@ -270,7 +270,7 @@ fn step_row(
         log: attempt.log.clone(),
         usage: usage.usage,
         traffic: usage.traffic,
-        truncation: usage.truncation,
+        truncation: usage.truncation.map(|(truncation, _)| truncation),
         trajectory: usage.trajectory,
         layer: usage.layer,
         container,

@@ -1,5 +1,5 @@
-//! Detects that a step waits for its model's provider or repeats itself, and reports
-//! it to watching clients.
+//! Detects that a step waits for its model, or repeats itself, and reports it to
+//! watching clients.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -13,6 +13,8 @@ use crate::events::Events;
 
 /// Shorter waits are not reported: every request waits for its turn.
 const MIN_REPORTED: Duration = Duration::from_secs(3);
+/// The same for answers: most take seconds.
+const MIN_ANSWER: Duration = Duration::from_secs(5);
 /// So many repetitions of a call are reported, and so many more again.
 const REPEATS: u32 = 10;
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -31,15 +33,24 @@ impl ProviderWaits<'_> {
         let _guard = ReportEnd(self);
         loop {
             tokio::time::sleep(CHECK_INTERVAL).await;
-            let waiting = session.waiting().filter(|wait| wait.waited >= MIN_REPORTED);
-            let waiting = waiting.map(|wait| ProviderWait {
-                since: rfc3339(now_ms() - i64::try_from(wait.waited.as_millis()).unwrap_or(0)),
-                why: wait.why,
-                next_try: wait.next_try.map(rfc3339),
-                probes: wait.probes,
-                probe_micro_usd: wait.probe_micro_usd,
-                repeats: 0,
-            });
+            let waiting = match session.waiting() {
+                Some(wait) => (wait.waited >= MIN_REPORTED).then(|| ProviderWait {
+                    since: since(wait.waited),
+                    why: wait.why,
+                    next_try: wait.next_try.map(rfc3339),
+                    probes: wait.probes,
+                    probe_micro_usd: wait.probe_micro_usd,
+                    ..ProviderWait::default()
+                }),
+                None => session
+                    .under_way()
+                    .filter(|(_, took)| *took >= MIN_ANSWER)
+                    .map(|(request, took)| ProviderWait {
+                        since: since(took),
+                        answering: Some(request),
+                        ..ProviderWait::default()
+                    }),
+            };
             let repeats = session.repeats() / REPEATS * REPEATS;
             let repeating = (repeats > 0).then(ProviderWait::default);
             self.report(
@@ -55,6 +66,10 @@ impl ProviderWaits<'_> {
         self.events
             .set_wait(&claim.run_id, &claim.evolution_id, waiting);
     }
+}
+
+fn since(took: Duration) -> String {
+    rfc3339(now_ms() - i64::try_from(took.as_millis()).unwrap_or(0))
 }
 
 struct ReportEnd<'a>(&'a ProviderWaits<'a>);

@@ -44,7 +44,9 @@ pub(crate) fn read_run_summary(row: &AnyRow) -> Result<RunSummary> {
         started_at: row.optional_time("started_at")?,
         finished_at: row.optional_time("finished_at")?,
         evolutions_over: row.read("over")?,
-        evolutions_blocked: row.read("blocked")?
+        evolutions_blocked: row.read("blocked")?,
+        evolutions_solved: row.read("solved")?,
+        evolutions_gave_up: row.read("gave_up")?
     }))
 }
 

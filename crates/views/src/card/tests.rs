@@ -25,6 +25,8 @@ fn summary(config: &str) -> RunSummary {
         evolutions: 1,
         evolutions_over: 1,
         evolutions_blocked: 0,
+        evolutions_solved: 0,
+        evolutions_gave_up: 0,
         iterations: 2,
     }
 }

@@ -35,10 +35,12 @@ const CUT_OFF: [&str; 5] = [
 const FULL: &str = "model_context_window_exceeded";
 /// What providers say when they refuse a conversation that is too long, in lower
 /// case.
-const TOO_LONG: [&str; 9] = [
+const TOO_LONG: [&str; 11] = [
     "context length",
     "context_length",
     "context window",
+    "context size",
+    "context_size",
     "maximum context",
     "prompt is too long",
     "input is too long",
@@ -184,6 +186,23 @@ pub(crate) fn is_too_long(exchange: &Exchange, refusal: &str) -> bool {
     let texts = [start.to_lowercase(), why.to_lowercase()];
     let says = |words: &&str| texts.iter().any(|text| text.contains(*words));
     exchange.status == 413 || TOO_LONG.iter().any(says)
+}
+
+/// The tokens of the conversation and of the model's context, if the text of such a
+/// refusal tells them: they come first, in either order.
+pub(crate) fn tokens_of_refusal(refusal: &str) -> Vec<u64> {
+    const LEAST: u64 = 512; // below are statuses
+    let start = &refusal[..refusal.floor_char_boundary(MAX_REFUSAL)];
+    let words = start.split(|c: char| !c.is_alphanumeric() && c != '-');
+    let numbers = words.filter_map(|word| word.parse().ok());
+    let mut two: Vec<u64> = numbers.filter(|n| *n >= LEAST).take(2).collect();
+    two.sort_unstable();
+    two.dedup();
+    two.reverse();
+    if two.len() < 2 {
+        two.clear();
+    }
+    two
 }
 
 /// By the reason for the end of an answer.

@@ -4,6 +4,7 @@ use swe_ci_views::conversation::Part;
 use swe_ci_views::trajectories::{StepDigest, Use};
 
 use super::*;
+use crate::trajectory::{is_too_long, tokens_of_refusal};
 
 fn read(exchanges: &[Exchange]) -> StepDigest {
     recorded(exchanges).digest()
@@ -86,6 +87,36 @@ fn trouble() {
     assert_eq!(found.overflows, [found.last_answer]);
     assert_eq!(found.unanswered[1..], found.overflows);
     assert_eq!(said(&found.empty), [None]);
+}
+
+/// Texts of refusals as providers and servers of models send them.
+#[test]
+fn a_refusal_tells_how_long_the_conversation_was() {
+    const HOW: (Protocol, bool) = (Protocol::Chat, false);
+    let check = |text: &str, expect: &[u64]| {
+        let mut long = exchange(HOW, 1, SYSTEM, &[user(PROMPT)], &agent(""));
+        long.status = 400;
+        assert!(is_too_long(&long, text), "{text}");
+        assert_eq!(tokens_of_refusal(text), expect, "{text}");
+    };
+    let known = [18_341, 16_384];
+    check(
+        "This model's maximum context length is 16384 tokens. However, you requested 18341 tokens (17341 in the messages, 1000 in the completion).",
+        &known,
+    );
+    check(
+        r#"{"error":{"message":"prompt is too long: 18341 tokens > 16384 maximum"}}"#,
+        &known,
+    );
+    check(
+        r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error","n_prompt_tokens":18341,"n_ctx":16384}}"#,
+        &known,
+    );
+    check(
+        "The input token count (18341) exceeds the maximum number of tokens allowed (16384).",
+        &known,
+    );
+    check("gpt-4-0613: context_length_exceeded, 8192", &[]);
 }
 
 #[test]
