@@ -6,7 +6,7 @@ use swe_ci_views::leaderboard::{Columns, Row};
 
 use super::cells::{Cell, RankCell};
 use super::compare::COMPARE;
-use super::tie_mark::Place;
+use super::places::Place;
 use crate::components::CollectAny;
 use crate::components::{Tag, Tone};
 use crate::labels;
@@ -22,10 +22,10 @@ pub(super) fn RankedRow(
     /// Words of tags that a sentence above says of all rows.
     said: Vec<String>,
 ) -> impl IntoView {
-    let Place { row, tie, .. } = place;
+    let Place { row, next, .. } = place;
     let cells = columns
         .shown()
-        .map(|column| view! { <Cell column row=row.clone() floor/> });
+        .map(|column| view! { <Cell column row=row.clone() next floor/> });
     let cells = cells.collect_any();
     let mut tags = tags(&row, METRIC_VERSION);
     tags.retain(|(text, ..)| !said.contains(text));
@@ -38,9 +38,8 @@ pub(super) fn RankedRow(
             data-run=row.run_id.clone()
             data-series=look.and_then(RunLook::colour)
             data-line=look.map(|look| look.number)
-            data-tie=tie.name()
         >
-            <RankCell row=row.clone() tie/>
+            <RankCell row=row.clone()/>
             <th role="rowheader" scope="row" class="col-model">
                 <input class="pick" type="checkbox" name="runs" value=row.run_id.clone() form=COMPARE aria-label=tick/>
                 <a href=run_href(&row.run_id)>{row.model.clone()}</a>
@@ -102,7 +101,7 @@ fn tags(row: &Row, now: u32) -> Vec<RowTag> {
     }
     if row.metric_version < now {
         let hint = format!(
-            "Scored by version {} of the metric definitions, now {now}; `swe-ci rescore` updates it",
+            "Scored by version {} of the metric definitions, now {now}; “swe-ci rescore” updates it",
             row.metric_version
         );
         add("older metric", Tone::Warn, &hint);
@@ -174,7 +173,7 @@ mod tests {
         }
         rows[1].tasks_blocked = 2;
         let common = |rows: &[Row]| -> Vec<String> {
-            let places = super::super::tie_mark::places(rows, &Default::default());
+            let places = super::super::places::places(rows, &Default::default());
             common_tags(&places)
                 .into_iter()
                 .map(|(text, ..)| text)
