@@ -14,7 +14,7 @@ use crate::format;
 /// The longest list; the JSON has all.
 const MOST: usize = 500;
 /// Lists up to this length start unfolded.
-const FEW: usize = 30;
+const FEW: usize = 10;
 /// The same for the tests of one error.
 const FEW_OF_AN_ERROR: usize = 5;
 /// Errors that are shown; the others are folded.

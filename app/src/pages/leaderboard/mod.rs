@@ -55,7 +55,7 @@ fn LeaderboardView(data: Leaderboard) -> impl IntoView {
             heading="Which model keeps a codebase healthy?"
         >
             <p class="lede">
-                "Agents evolve real repositories in up to "{iterations}" iterations; the project's own tests run after each. 1 = target reached, 0 = no progress, below 0 = broke more than it fixed. "
+                "Agents evolve real repositories in up to "{iterations}" iterations; their tests run after each. 1 = target reached, 0 = no progress, below 0 = broke more than it fixed. "
                 <a href="/about">"How to read this"</a>
             </p>
             {answer}

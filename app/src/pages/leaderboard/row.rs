@@ -44,7 +44,7 @@ pub(super) fn RankedRow(
                 <input class="pick" type="checkbox" name="runs" value=row.run_id.clone() form=COMPARE aria-label=tick/>
                 <a href=run_href(&row.run_id)>{row.model.clone()}</a>
                 <span class="tags">{tags}</span>
-                <small>{origin(&row)}</small>
+                <small>{labels::origin(&row.harness, &row.provider)}</small>
             </th>
             {cells}
         </tr>
@@ -70,15 +70,6 @@ pub(super) fn common_tags(places: &[Place]) -> Vec<RowTag> {
         common.clear();
     }
     common
-}
-
-/// "replay · acme · released 2026-01-31".
-fn origin(row: &Row) -> String {
-    let origin = labels::origin(&row.harness, &row.provider);
-    match &row.release_date {
-        Some(day) => format!("{origin} · released {day}"),
-        None => origin,
-    }
 }
 
 /// Caveats about a row, each with its explanation.
@@ -183,14 +174,5 @@ mod tests {
         assert!(common(&rows[..2]).is_empty());
         rows[2].kind = Kind::Measured;
         assert!(common(&rows).is_empty());
-    }
-
-    #[test]
-    fn where_a_row_comes_from() {
-        let mut row = leaderboard(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
-        assert_eq!(origin(&row), "replay");
-        row.provider = "acme".into();
-        row.release_date = Some("2026-01-31".into());
-        assert_eq!(origin(&row), "replay · acme · released 2026-01-31");
     }
 }
