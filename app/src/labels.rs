@@ -455,7 +455,7 @@ pub(crate) fn lost(n: u32) -> String {
 
 fn signed(sign: char, n: u32) -> String {
     match n {
-        0 => "–".to_owned(),
+        0 => "0".to_owned(),
         n => format!("{sign}{n}"),
     }
 }

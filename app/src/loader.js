@@ -11,6 +11,8 @@ if (document.querySelector("leptos-island")) {
       island.dataset.live = "";
       program[island.dataset.component](island);
     }
+    // Another view of the page is there.
+    dispatchEvent(new Event("pageshow"));
   };
   hydrateIslands();
 }

@@ -82,7 +82,7 @@ fn entry_row(entry: AuditEntry) -> impl IntoView {
         <tr role="row">
             <th role="rowheader" scope="row"><Time at=Some(entry.at)/></th>
             <td role="cell" data-label="Who">{entry.actor}</td>
-            <td role="cell" data-label="Did what"><code>{entry.action}</code></td>
+            <td role="cell" data-label="Did what">{in_words(&entry.action)}</td>
             <td role="cell" data-label="To what"><a href=same>{entry.subject}</a></td>
             <td role="cell" data-label="More">{entry.detail}</td>
         </tr>
@@ -94,4 +94,36 @@ fn href(subject: Option<&str>, after: Option<&str>) -> String {
         .with("subject", subject)
         .with("after", after)
         .at("/audit")
+}
+
+/// "account.make" → "created account".
+fn in_words(action: &str) -> String {
+    let (noun, verb) = action.split_once('.').unwrap_or(("", action));
+    let did = match verb {
+        "make" => "created",
+        "add" => "added",
+        "remove" => "removed",
+        "revoke" => "revoked",
+        "withdraw" => "withdrew",
+        "disable" => "disabled",
+        "enable" => "enabled",
+        "submit" => "submitted",
+        "cancel" => "cancelled",
+        "import" => "imported",
+        "sign_in" => return "signed in".to_owned(),
+        "sign_in_failed" => return "failed to sign in".to_owned(),
+        other => return format!("{noun}: {}", other.replace('_', " ")),
+    };
+    format!("{did} {noun}")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn actions_in_words() {
+        let check = |action, expect: &str| assert_eq!(super::in_words(action), expect);
+        check("account.make", "created account");
+        check("account.sign_in", "signed in");
+        check("account.set_role", "account: set role");
+    }
 }

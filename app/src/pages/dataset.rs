@@ -32,7 +32,7 @@ fn Split(detail: SplitDetail) -> impl IntoView {
     let repositories = detail.repositories.len();
     let mean =
         |size: Size, words: fn(f64) -> String| detail.mean(size).map_or("–".to_owned(), words);
-    let commits = mean(Size::Commits, |n| format::decimals(n, 0));
+    let commits = mean(Size::Commits, |n| format::decimals(n, 1));
     let days = mean(Size::Days, format::span);
     let lines = mean(Size::Lines, |n| format::thousands(n.round() as u64));
     let gap = mean(Size::Gap, |n| format!("{} tests", format::decimals(n, 1)));

@@ -7,16 +7,16 @@ use crate::format;
 /// Numbers of samples that a sentence names.
 const NAMED: [u32; 2] = [1, 3];
 
-/// "To see a difference of 0.03 in four of five cases takes 230 tasks with
-/// 1 sample each, or 150 with 3. …"
+/// "Power: 98 tasks with 1 sample each detect differences of 0.034 or more with 80 %
+/// probability; 0.03 needs 126 tasks with 1 sample each, or 90 with 3 samples each."
 pub(super) fn plan_in_words(plan: &PowerPlan) -> String {
     let named = plan.rows.iter().filter(|row| NAMED.contains(&row.samples));
     let named: Vec<String> = named.enumerate().map(tasks_with).collect();
     format!(
-        "To see a difference of {} in four of five cases takes {}. {}",
+        "Power: {} with 80 % probability; {} needs {}.",
+        present(plan),
         format::share(plan.difference),
         named.join(", or "),
-        present(plan)
     )
 }
 
@@ -32,24 +32,22 @@ fn each(samples: u32) -> String {
     format!("{} each", format::count(samples, "sample"))
 }
 
-/// The difference that the present tasks can show.
+/// The difference that the present tasks show.
 fn present(plan: &PowerPlan) -> String {
-    let tasks = match plan.tasks {
-        1 => "The present task".to_owned(),
-        n => format!("The {} present tasks", format::thousands(n)),
-    };
-    match plan.samples_needed {
-        Some(samples) => format!("{tasks} would need {}.", each(samples)),
-        None => {
-            let shown = plan.rows.last().map_or(0.0, |row| row.detectable);
-            let most = plan.rows.last().map_or(1, |row| row.samples);
-            let shown = format::decimals(shown, 3);
-            format!(
-                "{tasks} show differences of {shown} or more, with {}.",
-                each(most)
-            )
-        }
+    let tasks = format::count(plan.tasks, "task");
+    if let Some(samples) = plan.samples_needed {
+        let difference = format::share(plan.difference);
+        return format!("{tasks} with {} detect {difference}", each(samples));
     }
+    let (shown, most) = match plan.rows.last() {
+        Some(row) => (row.detectable, row.samples),
+        None => (0.0, 1),
+    };
+    let shown = format::decimals(shown, 3);
+    format!(
+        "{tasks} with {} detect differences of {shown} or more",
+        each(most)
+    )
 }
 
 #[cfg(test)]
@@ -77,21 +75,20 @@ mod tests {
         check(
             Some(0.2),
             200,
-            "To see a difference of 0.03 in four of five cases takes 437 tasks with 1 sample each, \
-             or 204 with 3 samples each. The 200 present tasks would need 4 samples each.",
+            "Power: 200 tasks with 4 samples each detect 0.03 with 80 % probability; \
+             0.03 needs 437 tasks with 1 sample each, or 204 with 3 samples each.",
         );
         check(
             Some(0.2),
             40,
-            "To see a difference of 0.03 in four of five cases takes 437 tasks with 1 sample each, \
-             or 204 with 3 samples each. The 40 present tasks show differences of 0.052 or more, \
-             with 10 samples each.",
+            "Power: 40 tasks with 10 samples each detect differences of 0.052 or more with 80 % \
+             probability; 0.03 needs 437 tasks with 1 sample each, or 204 with 3 samples each.",
         );
         check(
             None,
             40,
-            "To see a difference of 0.03 in four of five cases takes 88 tasks with 1 sample each. \
-             The 40 present tasks show differences of 0.044 or more, with 1 sample each.",
+            "Power: 40 tasks with 1 sample each detect differences of 0.044 or more with 80 % \
+             probability; 0.03 needs 88 tasks with 1 sample each.",
         );
     }
 }

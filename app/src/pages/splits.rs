@@ -16,7 +16,7 @@ pub(super) fn choose(
     match requested {
         None => Ok(SplitSummary::largest(splits).map(|split| split.name.clone())),
         Some(name) if splits.iter().any(|split| split.name == name) => Ok(Some(name)),
-        Some(name) => Err(AppError::not_found(format!("There is no split `{name}`."))),
+        Some(name) => Err(AppError::not_found(format!("There is no split “{name}”."))),
     }
 }
 

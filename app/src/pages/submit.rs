@@ -109,7 +109,7 @@ fn RunForm(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
             </fieldset>
             <fieldset>
                 <legend>"Connection"</legend>
-                <OneOf form name="harness.name" label="Agents" options=desk.harnesses.clone()/>
+                <OneOf form name="harness.name" label="Harness" options=desk.harnesses.clone()/>
                 <div class="only-replay">
                     <Field form name="harness.max_chunks" label="Chunks" kind="number" hint="The most chunks the history is cut into."/>
                 </div>
@@ -204,7 +204,7 @@ fn Summary(form: Form) -> impl IntoView {
     let items = move || {
         let item = |bad: swe_ci_core::run::BadConfig| {
             let href = format!("#{}", field_id(&bad.field));
-            view! { <li><a href=href>{bad.field}</a>": "{bad.problem}</li> }
+            view! { <li><a href=href>{label_of(&bad.field).to_owned()}</a>": "{bad.problem}</li> }
         };
         form.problems().into_iter().map(item).collect_any()
     };
@@ -231,13 +231,27 @@ const PROGRAMMER: EndpointNames = [
     "programmer.endpoint.key",
 ];
 
+const BASE_URL: &str = "Base URL";
+const MODEL_ID: &str = "Model id";
+const API_KEY: &str = "API key";
+
+/// The label of a field of an endpoint; the name of any other.
+fn label_of(field: &str) -> &str {
+    match field.strip_prefix("programmer.").unwrap_or(field) {
+        "endpoint.url" => BASE_URL,
+        "endpoint.model" => MODEL_ID,
+        "endpoint.key" => API_KEY,
+        _ => field,
+    }
+}
+
 #[component]
 fn EndpointFields(form: Form, names: EndpointNames) -> impl IntoView {
     let [url, model, key] = names;
     view! {
-        <Field form name=url label="Address" kind="url" hint="Such as https://api.example.org/v1."/>
-        <Field form name=model label="Model’s name there"/>
-        <Field form name=key label="Name of the key" list="key-names" hint="Of a stored key; empty if none is needed."/>
+        <Field form name=url label=BASE_URL kind="url" hint="Such as https://api.example.org/v1."/>
+        <Field form name=model label=MODEL_ID hint="As the provider knows it."/>
+        <Field form name=key label=API_KEY list="key-names" hint="The name of a stored key; empty if none is needed."/>
     }
 }
 

@@ -52,7 +52,7 @@ fn WorkerTable(workers: Vec<WorkerView>) -> impl IntoView {
             columns=&["Name", "State", "Busy", "Last heartbeat", "Since", "Version", "At hand", "Works on"]
             items=workers
             row=worker_row
-            none="Nobody executes runs at the moment. Start `swe-ci work` beside this server, or give the server workers of its own."
+            none="Nobody executes runs at the moment. Start “swe-ci work” beside this server, or give the server workers of its own."
         />
     }
 }

@@ -253,7 +253,7 @@ impl Endpoint {
     pub fn validate(&self, problems: &mut Problems) {
         problems.one_line("endpoint.model", &self.model, 1);
         problems.ensure("endpoint.url", self.has_valid_url(), || {
-            "needs the provider's address up to its version, such as https://api.example.org/v1, without user, query or fragment; the host is a name, an IPv4 address, or an IPv6 address in brackets without a zone".into()
+            "enter the API's base URL without user, query or fragment, such as https://api.example.org/v1".into()
         });
         let key = self.key.as_deref().is_none_or(is_plain_name);
         problems.ensure("endpoint.key", key, || {
@@ -382,7 +382,7 @@ impl Budget {
         nonzero("budget.seconds", self.seconds);
         let valid = self.usd.is_none_or(|usd| usd > 0.0 && usd <= 1e9);
         problems.ensure("budget.usd", valid, || {
-            "must be more than 0 and at most 1e9".into()
+            "enter an amount above 0 (at most 1e9)".into()
         });
     }
 }

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use crate::day::is_day;
+use crate::text::visible;
 
 /// An invalid field.
 #[derive(
@@ -79,12 +80,17 @@ impl Problems {
         });
     }
 
-    /// `min` to 120 characters without line breaks.
+    /// `min` to 120 characters without line breaks, and none that turns or hides text.
     pub fn one_line(&mut self, field: &str, value: &str, min: usize) {
         let length = value.chars().count();
-        let plain = value.chars().all(|c| !c.is_control());
-        self.ensure(field, plain && (min..=120).contains(&length), || {
-            format!("needs {min} to 120 characters on one line")
-        });
+        let plain = visible(value) == value && !value.contains(['\n', '\t']);
+        self.ensure(
+            field,
+            plain && (min..=120).contains(&length),
+            || match length {
+                0 => "required".to_owned(),
+                _ => "must be at most 120 visible characters on one line".to_owned(),
+            },
+        );
     }
 }

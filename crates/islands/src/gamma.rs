@@ -172,8 +172,12 @@ impl Moving {
                 row: row.dyn_into().ok()?,
             })
         });
-        // The chart for the other width is in the page too.
-        let is_shown = |chart: &Element| chart.get_bounding_client_rect().width() > 0.0;
+        // The chart for the other width is in the page too; one below the screen
+        // does nothing.
+        let is_shown = |chart: &Element| {
+            let area = chart.get_bounding_client_rect();
+            area.width() > 0.0 && area.top() < screen
+        };
         let charts = elements(&element, ".gamma-marks")
             .into_iter()
             .zip(board.planes)

@@ -190,7 +190,15 @@ async fn controls_answer_to_keys() {
     )
     .await;
 
-    // Links that choose are links: Enter follows them, the focus stays.
+    // Links that choose are links in a menu: Enter follows them, the focus stays.
+    focus(&browser, ".ranking-settings > summary").await;
+    browser.press(Key::Enter).await;
+    until(
+        &browser,
+        "the menu is open",
+        "document.querySelector('.ranking-settings').open",
+    )
+    .await;
     focus(&browser, ".choices-links a[href*=\"convention=reference\"]").await;
     browser.press(Key::Enter).await;
     until(&browser, "the other convention", "document.activeElement.getAttribute('aria-current') === 'true' && location.search.includes('convention=reference')").await;

@@ -244,7 +244,7 @@ async fn sorts(browser: &Browser, world: &Product) {
         assert_ne!(orders[0], orders[1], "{name} is sorted both ways");
     }
     let stays = "const frame = document.querySelector('.ranking-frame'); \
-                 frame.scrollIntoView(); frame.scrollTop = 300; \
+                 frame.style.maxHeight = '300px'; frame.scrollIntoView(); frame.scrollTop = 300; \
                  const head = document.querySelector('thead th').getBoundingClientRect(); \
                  return frame.scrollTop > 100 && head.top >= 0 && head.top < innerHeight / 2";
     assert_eq!(browser.eval(stays).await, json!(true), "in its frame");
@@ -375,10 +375,81 @@ async fn a_print_names_its_split() {
         browser
             .cdp("Emulation.setEmulatedMedia", json!({"media": "print"}))
             .await;
-        let shown = "return document.querySelector('.ranking-settings > summary').checkVisibility() \
-                     && document.querySelector('.ranking-settings > summary').innerText";
+        let shown = "return ['.ranking-settings > summary', '#gamma-exact'] \
+                     .map(name => document.querySelector(name)) \
+                     .map(part => part.checkVisibility() && (part.innerText || part.value))";
         let shown = browser.eval(shown).await;
-        assert_eq!(shown, json!("field · γ 1.00 · paper"));
+        assert_eq!(shown, json!(["field · 25 tasks · paper", "1.00"]));
         browser.close().await;
     }
+}
+
+/// Many rows are in the first screen, on a desk and on a phone.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_screen_shows_rows() {
+    let world = world().await;
+    for (look, height, least) in [(DESK, 900, 10), (PHONE, 844, 5)] {
+        let browser = Browser::open(look).await;
+        browser.go(&format!("{}/?split=field", world.url)).await;
+        browser.hydrated().await;
+        let seen = format!(
+            "return [...document.querySelectorAll('.ranked tr')] \
+             .filter(row => row.getBoundingClientRect().bottom <= {height}).length"
+        );
+        let seen = browser.eval(&seen).await;
+        assert!(seen.as_u64().unwrap() >= least, "{seen} at {height} px");
+        browser.close().await;
+    }
+}
+
+/// Without its program the page still ranks for another γ.
+#[tokio::test(flavor = "multi_thread")]
+async fn gamma_works_where_the_program_does_not_come() {
+    let world = world().await;
+    let browser = Browser::open(DESK).await;
+    browser.cdp("Network.enable", json!({})).await;
+    browser
+        .cdp("Network.setBlockedURLs", json!({"urls": ["*.wasm"]}))
+        .await;
+    browser.go(&format!("{}/?split=field", world.url)).await;
+    let shown = "return document.querySelector('.gamma button').checkVisibility()";
+    browser.until("the button is there", shown).await;
+    let slide = "const slider = document.querySelector('#gamma'); slider.value = '1.5'; \
+                 slider.dispatchEvent(new Event('input', {bubbles: true}));";
+    browser.eval(slide).await;
+    click(&browser, ".gamma button").await;
+    let ranked = "return Number(new URL(location).searchParams.get('gamma')) === 1.5";
+    browser.until("it is ranked for that γ", ranked).await;
+    browser.close().await;
+}
+
+/// Two to six runs are compared, also after coming back with some ticked.
+#[tokio::test(flavor = "multi_thread")]
+async fn only_two_to_six_runs_are_compared() {
+    let world = world().await;
+    let browser = Browser::open(DESK).await;
+    browser.go(&format!("{}/?split=field", world.url)).await;
+    browser.hydrated().await;
+    let tick = |count: usize| {
+        format!(
+            "const picks = [...document.querySelectorAll('.pick')]; \
+             picks.forEach((pick, at) => {{ if (pick.checked !== at < {count}) pick.click(); }}); \
+             const bar = document.querySelector('.compare-bar'); \
+             return [bar.querySelector('button').disabled, bar.querySelector('strong').textContent]"
+        )
+    };
+    for (count, expect) in [
+        (0, json!([true, ""])),
+        (1, json!([true, "1 selected"])),
+        (7, json!([true, "7 selected"])),
+        (2, json!([false, "2 selected"])),
+    ] {
+        assert_eq!(browser.eval(&tick(count)).await, expect);
+    }
+    // Another view says the same of the same ticks.
+    write(&browser, "#gamma-exact", "1.5", "change").await;
+    until_address(&browser, "?split=field&gamma=1.50").await;
+    let said = "return document.querySelector('.compare-count').textContent";
+    assert_eq!(browser.eval(said).await, json!("2 selected"));
+    browser.close().await;
 }

@@ -93,10 +93,14 @@ fn site(options: &ServeOptions) -> Result<Site, Failure> {
         (Some(named), _) => named,
         (None, None) => default_site(),
     };
-    Site::open(&folder).map_err(|e| {
+    let site = Site::open(&folder).map_err(|e| {
         Failure::new(e.to_string())
             .next("name its folder with --site or SWE_CI_SITE; a released program carries the site and needs neither; from source `make run` or `cargo run -p xtask -- site` builds it")
-    })
+    })?;
+    if !site.has_scripts() {
+        tracing::warn!("the browser's program is not built: pages are served without it");
+    }
+    Ok(site)
 }
 
 /// Prints the link to the first account while there is none. Each start creates

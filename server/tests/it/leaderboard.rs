@@ -46,7 +46,7 @@ async fn a_view_needs_no_script() {
     )
     .await;
     check("text=replayed%20HUMAN", &all[..1], &["Show all"]).await;
-    let none = ["No runs match these filters", "Show all rows"];
+    let none = ["No ranked run matches these filters", "Show all rows"];
     check("text=nobody", &[], &none).await;
     check("provider=nobody", &[], &none).await;
     // A form sends each box separately, and blanks as plus signs.

@@ -76,7 +76,8 @@ async fn the_leaderboard_has_intervals() {
     for part in [
         "[0.88, 1.00]",
         "95 % interval 1.0 to 2.0",
-        "tied with the row above",
+        ", to the next row ",
+        " tied<",
         "2000 resamples of the 2 repositories",
         "2 repositories are few",
     ] {

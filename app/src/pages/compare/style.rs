@@ -104,13 +104,13 @@ pub(super) fn Style(
     let lines = lines.collect_any();
     (!style.is_empty()).then(|| view! {
         <section aria-labelledby="style-title">
-            <h2 id="style-title">"Code style beside the oracle's"</h2>
+            <h2 id="style-title">"Code style against the reference solution"</h2>
             <p class="quiet">
                 "On the tasks that all of these runs solved and whose code is measured for all of them, the "
                 <Term word=Word::WinRate/>
-                " of their last code, and its erosion: the mean of each number minus the oracle's, where above 0 is worse except for comments. With 95 % intervals."
+                " of their last code, and its erosion: the mean of each number minus the oracle's, where above 0 is worse except for comments. With 95\u{a0}% intervals."
             </p>
-            <PlainTable class="versus-heads versus-style" caption="Code style of the runs beside the oracle's" scrolls="Code style of the runs" heads>
+            <PlainTable class="versus-heads versus-style" caption="Code style of the runs against the reference solution" scrolls="Code style of the runs" heads>
                 {lines}
             </PlainTable>
         </section>

@@ -69,7 +69,7 @@ fn EvolutionPageView(shown: Shown, query: EvolutionQuery) -> impl IntoView {
     let scored = evolution.ending.is_some_and(Ending::is_scored);
     let style = scored.then(|| {
         let href = style_href(&EvolutionAddress::of_detail(&detail), false);
-        view! { <p class="taken"><a href=href>"Code style beside the oracle's"</a></p> }
+        view! { <p class="taken"><a href=href>"Code style against the reference solution"</a></p> }
     });
     view! {
         <InPlace/>

@@ -10,7 +10,7 @@ use swe_ci_views::view::EvolutionDetail;
 use super::data::Chosen;
 use crate::components::Tag;
 use crate::pages::iteration::{
-    ChangedCode, ChangedTests, Downloads, Facts, Layout, Logs, Requirements, Steps,
+    ChangedCode, ChangedTests, Downloads, Facts, Layout, Logs, Requirements, Steps, collapse_log,
 };
 use crate::pages::routes::{EvolutionAddress, EvolutionQuery, iteration_href};
 use crate::{format, labels};
@@ -109,6 +109,7 @@ fn Inspected(
     let number = iteration.view.iteration;
     let collapse = iteration.view.collapse.clone();
     let (sign, word, tone) = labels::verdict(&iteration.view, suite.target);
+    let cause = collapse_log(&iteration.view, &inspection.logs);
     let there = address.clone();
     let layout = Layout {
         split: Signal::derive(move || reading.with(|r| r.split)),
@@ -126,6 +127,7 @@ fn Inspected(
     view! {
         <p class="tags"><Tag text=format!("{sign} {word}") tone/></p>
         <Facts iteration=iteration.view suite imported/>
+        {cause}
         <h3>"Results"</h3>
         <ChangedTests
             gained=iteration.gained_tests.clone()

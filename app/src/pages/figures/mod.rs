@@ -34,7 +34,7 @@ pub fn FiguresPage() -> impl IntoView {
         <PageTop
             title="Figures"
             description="The figures of the SWE-CI paper, drawn from the runs on this site: EvoScore by release date, rank against γ, regressions, code style, solved tasks, iterations and tokens."
-            lede="The plots of the paper, drawn from the runs on this site, and figures of our own. Every point has a label; the data is below each picture."
+            lede="The plots of the paper, drawn from the runs on this site, and figures of our own. The data is below each picture."
         />
         <InPlace/>
         {loaded(resource, move |shown| view! { <FiguresView shown reading/> })}
@@ -213,7 +213,7 @@ pub fn EmbedPage() -> impl IntoView {
 async fn one((slug, reading): (String, Reading)) -> Result<Shown, AppError> {
     let which: Figure = slug
         .parse()
-        .map_err(|_| AppError::not_found(format!("There is no figure `{slug}`.")))?;
+        .map_err(|_| AppError::not_found(format!("There is no figure “{slug}”.")))?;
     shown(reading, Some(which)).await
 }
 

@@ -137,7 +137,7 @@ fn remedy(which: Figure) -> &'static str {
             "Runs that this site carried out with a model have it; imported results and the human baseline do not."
         }
         Figure::StyleWins | Figure::ChangedLines | Figure::StyleTrend => {
-            "The server measures it as evolutions end, and `swe-ci rescore --style` for earlier ones; imported results come without code."
+            "The server measures it as evolutions end, and “swe-ci rescore --style” for earlier ones; imported results come without code."
         }
         _ => "It appears as soon as a task of a run is scored in this convention.",
     }

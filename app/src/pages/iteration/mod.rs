@@ -1,4 +1,4 @@
-//! One iteration: its requirements, its steps and its results.
+//! One iteration: why tests were lost first, then all that led to it.
 
 mod code;
 mod hunks;
@@ -10,19 +10,17 @@ use leptos::prelude::*;
 use leptos_router::params::ParamsMap;
 use swe_ci_core::run::Kind;
 use swe_ci_views::inspection::Inspection;
-use swe_ci_views::view::EvolutionView;
+use swe_ci_views::view::{EvolutionView, IterationView as Tested};
 
 pub(super) use self::code::{ChangedCode, ChangedFiles, Layout};
-pub(super) use self::parts::{Contradictions, Downloads, Facts, Logs, Requirements};
+pub(super) use self::parts::{Contradictions, Downloads, Facts, Logs, Requirements, collapse_log};
 pub(super) use self::steps::Steps;
 pub(super) use self::tests::ChangedTests;
 use crate::components::{InPlace, PageTop, Tag, crumb, fetched, loaded};
 use crate::error::AppError;
-use crate::labels;
-use crate::pages::routes::{
-    DIFF, SPLIT, evolution_href, iteration_href, run_href, task_href, test_href,
-};
+use crate::pages::routes::{DIFF, SPLIT, evolution_href, iteration_href, run_href, test_href};
 use crate::query::{of_address, of_query};
+use crate::{format, labels};
 
 #[component]
 pub fn IterationPage() -> impl IntoView {
@@ -119,6 +117,8 @@ fn IterationView(
     };
     let (run, sample) = (run_id.clone(), evolution.sample);
     let whole_evolution = evolution_href(&run, &task, sample);
+    let heading = heading(&iteration.view, evolution.suite.counts_only);
+    let cause = collapse_log(&iteration.view, &inspection.logs);
     let json = format!("/api/v1/evolutions/{evolution_id}/iterations/{number}");
     let of = task.clone();
     let test = Callback::new(move |node_id: String| test_href(&run, &of, sample, &node_id));
@@ -128,13 +128,19 @@ fn IterationView(
         <PageTop
             title=format!("Iteration {number} of {task} · {model}")
             description=format!("The requirements and changes of {model} in iteration {number} of {task}, and the tests it gained and lost.")
-            crumbs=vec![crumb("/runs", "Runs"), crumb(run_href(&run_id), &model), crumb(task_href(&task), &task)]
-            heading=format!("Iteration {number}")
+            crumbs=vec![crumb("/runs", "Runs"), crumb(run_href(&run_id), &model), crumb(&whole_evolution, &task)]
+            heading
         >
             <p class="tags"><Tag text=format!("{sign} {word}") tone/></p>
         </PageTop>
         <Facts iteration=iteration.view suite=evolution.suite imported/>
+        {cause}
         <Contradictions accusations=inspection.accusations/>
+        <nav class="paging" aria-label="Iterations">
+            {neighbour(number.saturating_sub(1), "Previous iteration", "prev")}
+            {neighbour(number + 1, "Next iteration", "next")}
+        </nav>
+        <div class="cause">
         <section aria-labelledby="tests-title">
             <h2 id="tests-title">"Tests"</h2>
             <ChangedTests
@@ -156,6 +162,7 @@ fn IterationView(
             <h2 id="code-title">"Code"</h2>
             <ChangedCode code=inspection.code evolution_id=evolution_id.clone() iteration=number layout/>
         </section>
+        </div>
         <section aria-labelledby="requirements-title">
             <h2 id="requirements-title">"Requirements"</h2>
             <Requirements
@@ -171,9 +178,40 @@ fn IterationView(
             <Steps steps=iteration.steps run_id=run_id.clone() evolution_id=evolution_id.clone() imported/>
             <Logs logs=inspection.logs evolution_id iteration=number imported/>
         </section>
-        <nav class="paging" aria-label="Iterations">
-            {neighbour(number.saturating_sub(1), "Previous iteration", "prev")}
-            {neighbour(number + 1, "Next iteration", "next")}
-        </nav>
+    }
+}
+
+/// "Iteration 7 lost 47 tests and gained 3".
+fn heading(iteration: &Tested, counts_only: bool) -> String {
+    let (number, lost) = (iteration.iteration, iteration.verdict.lost());
+    let tests = |n: u32| format::count(n, "test");
+    let what = match (lost, iteration.gained) {
+        _ if iteration.collapse.is_some() => " collapsed".to_owned(),
+        _ if counts_only => String::new(),
+        (0, 0) => " changed the result of no test".to_owned(),
+        (0, gained) => format!(" gained {}", tests(gained)),
+        (lost, 0) => format!(" lost {}", tests(lost)),
+        (lost, gained) => format!(" lost {} and gained {gained}", tests(lost)),
+    };
+    format!("Iteration {number}{what}")
+}
+
+#[cfg(test)]
+mod tests_of_words {
+    use super::*;
+    use swe_ci_plots::fixture;
+
+    #[test]
+    fn a_heading_tells_the_result() {
+        let check = |lost, gained, counts_only, expect: &str| {
+            let mut iteration = fixture::iteration(7, fixture::scored(10, lost));
+            iteration.gained = gained;
+            assert_eq!(heading(&iteration, counts_only), expect);
+        };
+        check(47, 3, false, "Iteration 7 lost 47 tests and gained 3");
+        check(1, 0, false, "Iteration 7 lost 1 test");
+        check(0, 2, false, "Iteration 7 gained 2 tests");
+        check(0, 0, false, "Iteration 7 changed the result of no test");
+        check(0, 0, true, "Iteration 7");
     }
 }

@@ -6,6 +6,7 @@ use swe_ci_core::audit::Accusation;
 use swe_ci_core::finding::{Finding, tampering};
 use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::requirement::Requirement;
+use swe_ci_core::step::Role;
 use swe_ci_core::text::visible;
 use swe_ci_views::inspection::{KeptFiles, StepLog};
 use swe_ci_views::likely_tests::is_about;
@@ -55,6 +56,23 @@ pub(in crate::pages) fn Facts(
         {collapse}
         <Findings findings=iteration.findings/>
     }
+}
+
+/// The end of what the tests of collapsed code printed: it tells why.
+pub(in crate::pages) fn collapse_log(
+    iteration: &Tested,
+    logs: &[StepLog],
+) -> Option<impl IntoView + use<>> {
+    const LINES: usize = 15;
+    iteration.collapse.as_ref()?;
+    let log = logs.iter().rfind(|log| log.role == Role::Test)?;
+    let log = visible(log.tail.trim_end()).into_owned();
+    let skipped = log.lines().count().saturating_sub(LINES);
+    let end: Vec<&str> = log.lines().skip(skipped).collect();
+    let end = end.join("\n");
+    Some(
+        view! { <pre class="step-log" tabindex="0" role="region" aria-label="The end of the tests' log">{end}</pre> },
+    )
 }
 
 /// Each accused test beside its contradiction.

@@ -14,9 +14,11 @@ use crate::format;
 /// The longest list; the JSON has all.
 const MOST: usize = 500;
 /// Lists up to this length start unfolded.
-const FEW: usize = 30;
+const FEW: usize = 10;
 /// The same for the tests of one error.
 const FEW_OF_AN_ERROR: usize = 5;
+/// Errors that are shown; the others are folded.
+const LARGEST: usize = 3;
 
 type Known = StoredValue<HashMap<String, ChangedTest>>;
 
@@ -92,11 +94,25 @@ fn LostTests(
             </li>
         }
     };
-    let groups = failures.into_iter().map(group).collect_any();
+    let mut largest = failures;
+    let others = largest.split_off(largest.len().min(LARGEST));
+    let others = (!others.is_empty()).then(|| {
+        let tests = others.iter().map(|group| group.tests.len()).sum::<usize>();
+        let errors = format::count(others.len(), "more error");
+        let summary = format!("{errors}, {}", format::count(tests, "test"));
+        view! {
+            <details class="fold">
+                <summary>{summary}</summary>
+                <ul class="failure-groups">{others.into_iter().map(group).collect_any()}</ul>
+            </details>
+        }
+    });
+    let largest = largest.into_iter().map(group).collect_any();
     Either::Right(view! {
         <details class="tests" open=true>
             <summary>{format!("Lost: {}", format::count(count, "test"))}</summary>
-            <ul class="failure-groups">{groups}</ul>
+            <ul class="failure-groups">{largest}</ul>
+            {others}
         </details>
     })
 }

@@ -4,12 +4,12 @@ use swe_ci_views::leaderboard::{Column, Row};
 use swe_ci_views::style::StyleMetric;
 
 use super::column_names as names;
-use super::tie_mark::Tie;
+use super::places::Next;
 use crate::components::Score;
 use crate::format;
 
-/// Tooltip of a row that is tied with the one above.
-const TIED: &str = "Tied with the row above: the 95 % interval of their difference spans 0, or it may be chance (p of 0.05 or more)";
+const TIED: &str = "Tied with the next row: the 95\u{a0}% interval of their difference spans 0, or it may be chance (p of 0.05 or more)";
+const REAL: &str = "Ahead of the next row: the 95\u{a0}% interval of their difference leaves 0 out, and it is unlikely to be chance (p below 0.05)";
 
 /// A rate of a row: its figure, its interval, and how both are written.
 struct Rate {
@@ -87,11 +87,12 @@ fn share(rate: f64) -> String {
 
 /// A cell of an optional column.
 #[component]
-pub(super) fn Cell(column: Column, row: Row, floor: f64) -> impl IntoView {
+pub(super) fn Cell(column: Column, row: Row, next: Option<Next>, floor: f64) -> impl IntoView {
     if column == Column::EvoScore {
         let interval = row.intervals.map(|i| i.evoscore);
+        let next = next.map(|next| view! { <Distance next/> });
         return view! {
-            <td role="cell" class="col-score"><Score value=row.evoscore floor interval/></td>
+            <td role="cell" class="col-score"><Score value=row.evoscore floor interval/>{next}</td>
         }
         .into_any();
     }
@@ -118,9 +119,25 @@ fn plain(column: Column, row: &Row) -> String {
     }
 }
 
-/// The rank, its 95 % interval, and whether it is tied.
+/// Whether a row really stands above the next one.
 #[component]
-pub(super) fn RankCell(row: Row, tie: Tie) -> impl IntoView {
+fn Distance(next: Next) -> impl IntoView {
+    let (title, word) = match next.tied {
+        true => (TIED, " tied"),
+        false => (REAL, " real"),
+    };
+    view! {
+        <small class="next" class:next-real=!next.tied title=title>
+            <span class="visually-hidden">", to the next row "</span>
+            {format::score(next.by)}
+            {word}
+        </small>
+    }
+}
+
+/// The rank, and its 95 % interval.
+#[component]
+pub(super) fn RankCell(row: Row) -> impl IntoView {
     let range = row.intervals.map(|intervals| {
         let several = intervals.rank.best != intervals.rank.worst;
         view! {
@@ -130,19 +147,9 @@ pub(super) fn RankCell(row: Row, tie: Tie) -> impl IntoView {
             </small>
         }
     });
-    let tied = tie.with_above().then(|| {
-        view! {
-            <small class="rank-tied" title=TIED>
-                <span class="visually-hidden">", "</span>
-                "tied"
-                <span class="visually-hidden">": tied with the row above"</span>
-            </small>
-        }
-    });
     view! {
         <td role="cell" class="col-rank">
             <span class="rank-number" class:rank-first=row.rank == 1>{row.rank}</span>
-            {tied}
             {range}
         </td>
     }

@@ -19,6 +19,18 @@ use crate::query::Reading;
 /// The lines of the chart, and where its marks go.
 pub(super) type Lines = (Figure, GammaPlane);
 
+/// Puts the chart beside the table, or below it again; the page's script does, and
+/// remembers it.
+#[component]
+pub(super) fn ChartSwitch() -> impl IntoView {
+    view! {
+        <button type="button" class="chart-switch link-button needs-js">
+            <span>"γ chart beside"</span>
+            <span>"γ chart below"</span>
+        </button>
+    }
+}
+
 #[component]
 pub(super) fn GammaChart(
     /// On wide and on narrow screens; the style sheet shows the one that fits.

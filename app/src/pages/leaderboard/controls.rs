@@ -7,21 +7,20 @@ use swe_ci_views::figures::{GAMMA_MAX, GAMMA_MIN};
 use swe_ci_views::view::SplitSummary;
 
 use crate::components::{
-    Choice, Choices, HiddenFields, convention_choices, mode_choices, split_choices,
+    Choice, Choices, HiddenFields, Popup, convention_choices, mode_choices, split_choices,
 };
 use crate::format;
 use crate::glossary::Word;
 use crate::query::{EXCLUDE, GAMMA_LEAST, GAMMA_MOST, LEADER, OFF, Reading};
 
+/// Split, convention, mode and published rows, folded behind their present values.
 #[component]
-pub(super) fn Controls(
+pub(super) fn RankingMenu(
     splits: Vec<SplitSummary>,
     split: String,
     /// Whether there are published rows to show or hide.
     any_published: bool,
     reading: Reading,
-    /// N: how many iterations the words about γ are for.
-    iterations: u32,
 ) -> impl IntoView {
     let several = splits.len() > 1;
     let changed = |change: &dyn Fn(&mut Reading)| {
@@ -55,42 +54,42 @@ pub(super) fn Controls(
         published_choice(published, href, reading.published == published)
     });
     view! {
-        <section aria-label="How to rank">
-            <details class="ranking-settings">
-                <summary>{in_short(&split, &reading)}</summary>
-                <div class="controls">
-                    <GammaControl reading iterations/>
-                    <div class="controls-choices">
-                        <Choices label="Counting" word=Word::Convention choices=conventions/>
-                        {several.then(|| view! { <Choices label="Split" choices/> })}
-                        <Choices label="Mode" word=Word::Mode choices=modes/>
-                        {any_published.then(|| view! { <Choices label="Published" choices=published.to_vec()/> })}
-                    </div>
-                </div>
-            </details>
-        </section>
+        <Popup class="menu ranking-settings" summary=in_short(&splits, &split, &reading)>
+            <div class="menu-panel controls-choices">
+                {several.then(|| view! { <Choices label="Split" choices/> })}
+                <Choices label="Counting" word=Word::Convention choices=conventions/>
+                <Choices label="Mode" word=Word::Mode choices=modes/>
+                {any_published.then(|| view! { <Choices label="Published" choices=published.to_vec()/> })}
+            </div>
+        </Popup>
     }
 }
 
-/// "demo · γ 1.00 · paper", on a folded form.
-fn in_short(split: &str, reading: &Reading) -> String {
-    let gamma = format::gamma(reading.gamma);
+/// "demo · 4 tasks · paper".
+fn in_short(splits: &[SplitSummary], split: &str, reading: &Reading) -> String {
+    let tasks = splits.iter().find(|known| known.name == split);
+    let tasks = tasks.map(|split| format!(" · {}", format::count(split.tasks, "task")));
     let mode = match reading.mode {
         Mode::Tdd => "",
         Mode::Rdd => " · rdd",
     };
-    format!("{split}{mode} · γ {gamma} · {}", reading.convention.name())
+    let convention = reading.convention.name();
+    format!("{split}{} · {convention}{mode}", tasks.unwrap_or_default())
 }
 
 /// A slider for the usual range, and a field for any exact γ. With scripts rows
 /// and chart follow both ([`LiveGamma`](swe_ci_islands::LiveGamma)); without,
 /// the form's button sends the field.
 #[component]
-fn GammaControl(reading: Reading, iterations: u32) -> impl IntoView {
+pub(super) fn GammaControl(
+    reading: Reading,
+    /// N: how many iterations the words about γ are for.
+    iterations: u32,
+) -> impl IntoView {
     let gamma = format::gamma(reading.gamma);
     let words = weight_words(reading.gamma, iterations);
     view! {
-        <form class="gamma" method="get" action="/" data-in-place="">
+        <form class="gamma" method="get" action="/" autocomplete="off" data-in-place="">
             <Hidden reading gamma=false view=true/>
             <label for="gamma-exact">"γ"</label>
             <input
@@ -119,8 +118,8 @@ fn GammaControl(reading: Reading, iterations: u32) -> impl IntoView {
                 title="Any γ from 0.1 to 10"
                 aria-describedby="gamma-words"
             />
-            <button class="button no-js">"Rank"</button>
             <span id="gamma-words" class="gamma-words">{words}</span>
+            <button class="button no-js">"Rank"</button>
         </form>
     }
 }

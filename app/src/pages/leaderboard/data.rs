@@ -12,7 +12,7 @@ use swe_ci_views::leaderboard::{
 use swe_ci_views::view::SplitSummary;
 
 use super::chart::Lines;
-use super::tie_mark::{Place, places};
+use super::places::{Place, places};
 use crate::components::Part;
 use crate::error::AppError;
 use crate::pages::splits::{choose, splits};

@@ -4,7 +4,9 @@ use leptos::prelude::*;
 use swe_ci_core::metrics::METRIC_VERSION;
 use swe_ci_views::leaderboard::export::{Basis, Citation, Cited};
 
-use crate::components::{Cite, Part, PartLinks};
+use super::row::{RowTag, tag};
+use crate::components::CollectAny;
+use crate::components::{Cite, Part};
 use crate::format;
 use crate::query::{Query, Reading};
 
@@ -15,6 +17,8 @@ pub(super) fn Shown(
     part: Part,
     /// Rows of the ranking.
     all: usize,
+    /// Caveats about all shown rows.
+    common: Vec<RowTag>,
     reading: Reading,
     split: String,
 ) -> impl IntoView {
@@ -23,18 +27,18 @@ pub(super) fn Shown(
         ..reading.clone()
     };
     let filters = reading.view.filters();
-    let here = {
-        let reading = reading.clone();
-        move |from| reading.href_from(from)
-    };
+    let common = (!common.is_empty()).then(|| {
+        let tags = common.into_iter().map(tag).collect_any();
+        view! { " all "<span class="tags">{tags}</span> }
+    });
     let link = filters.then(|| view! { " "<a href=unfiltered.href()>"Show all"</a> });
     view! {
         <div class="shown">
             <p>
                 <span role="status">{how_many(part.all(), all)}{part.here().map(|here| format!(".{here}"))}</span>
                 {link}
+                {common}
             </p>
-            <p class="parts"><PartLinks part items="rows" href=here/></p>
             <p class="shown-files">
                 <a href=view_href("leaderboard.csv", &split, &reading) download="" title="Exactly these rows and columns">"CSV"</a>
                 <a href=view_href("leaderboard", &split, &reading) title="These rows, with all figures">"JSON"</a>

@@ -9,8 +9,7 @@ use crate::components::CollectAny;
 use crate::components::Popup;
 use crate::query::{EXCLUDE, Reading};
 
-/// One form for all of it. With scripts it acts at once; without, the button
-/// does. Folded on narrow screens.
+/// One form for two menus. With scripts it acts at once; without, the buttons do.
 #[component]
 pub(super) fn Filters(
     /// The providers of all rows, each once.
@@ -36,41 +35,41 @@ pub(super) fn Filters(
         Some("Only results whose tests were run again here and came out as recorded"),
         view.mark == Some(Mark::Verified),
     );
+    let text = view.text.clone();
+    let (provider, sort, summary) = (view.provider.clone(), view.sort, in_force(&view));
     view! {
-        <details class="filters">
-            <summary>
-                "Filter, sort, columns"
-                <span class="filters-on">{in_force(&view)}</span>
-            </summary>
-            <form class="filters-form" method="get" action="/" aria-label="Rows and columns" data-in-place="">
-                <Hidden reading gamma=true view=false/>
-                <label class="field">
-                    <span>"Find"</span>
-                    <input
-                        id="find"
-                        type="search"
-                        name="text"
-                        autocomplete="off"
-                        placeholder="model, provider, harness"
-                        value=view.text.clone()
-                    />
-                </label>
-                <Providers names=providers chosen=view.provider.clone()/>
-                <fieldset class="field boxes">
-                    <legend>"Runs"</legend>
-                    {kinds.collect_any()}
-                </fieldset>
-                <Order chosen=view.sort/>
-                {unseen}
-                {verified}
-                <ColumnChooser view/>
-                <button class="button no-js">"Show"</button>
-            </form>
-        </details>
+        <form class="filters-form" method="get" action="/" aria-label="Rows and columns" data-in-place="">
+            <Hidden reading gamma=true view=false/>
+            <Popup class="menu filters" summary>
+                <div class="menu-panel">
+                    <label class="field">
+                        <span>"Find"</span>
+                        <input
+                            id="find"
+                            type="search"
+                            name="text"
+                            autocomplete="off"
+                            placeholder="model, provider, harness"
+                            value=text
+                        />
+                    </label>
+                    <Providers names=providers chosen=provider/>
+                    <Order chosen=sort/>
+                    <fieldset class="field boxes">
+                        <legend>"Runs"</legend>
+                        {kinds.collect_any()}
+                    </fieldset>
+                    {unseen}
+                    {verified}
+                    <button class="button no-js">"Show"</button>
+                </div>
+            </Popup>
+            <ColumnChooser view/>
+        </form>
     }
 }
 
-/// " · 2 on", so that a folded form still shows that it filters.
+/// "Filter · 2 in force".
 fn in_force(view: &View) -> String {
     let on = [
         !view.text.trim().is_empty(),
@@ -81,8 +80,8 @@ fn in_force(view: &View) -> String {
         !view.is_ranking(),
     ];
     match on.into_iter().filter(|on| *on).count() {
-        0 => String::new(),
-        n => format!(" · {n} in force"),
+        0 => "Filter".to_owned(),
+        n => format!("Filter · {n} in force"),
     }
 }
 
@@ -168,10 +167,11 @@ fn ColumnChooser(view: View) -> impl IntoView {
     });
     let boxes = boxes.collect_any();
     view! {
-        <Popup class="columns" summary="Columns">
-            <fieldset class="columns-boxes">
+        <Popup class="menu columns" summary="Columns">
+            <fieldset class="menu-panel columns-boxes">
                 <legend class="visually-hidden">"Columns"</legend>
                 {boxes}
+                <button class="button no-js">"Show"</button>
             </fieldset>
         </Popup>
     }
@@ -184,11 +184,11 @@ mod tests {
     #[test]
     fn a_folded_form_says_what_is_in_force() {
         let mut view = View::default();
-        assert_eq!(in_force(&view), "");
+        assert_eq!(in_force(&view), "Filter");
         view.text = " ".into();
-        assert_eq!(in_force(&view), "");
+        assert_eq!(in_force(&view), "Filter");
         view.text = "m".into();
         view.unseen = true;
-        assert_eq!(in_force(&view), " · 2 in force");
+        assert_eq!(in_force(&view), "Filter · 2 in force");
     }
 }

@@ -1,5 +1,6 @@
 //! The leaderboard: one split, ranked for one γ and convention. The answer first,
-//! then the rows and the chart side by side. `LiveGamma` lets them follow γ.
+//! a line of settings, the rows, and the chart below or beside them. `LiveGamma`
+//! lets them follow γ.
 
 mod cells;
 mod chart;
@@ -10,10 +11,10 @@ mod data;
 mod export;
 mod filters;
 mod notes;
+mod places;
 mod published;
 mod row;
 mod table;
-mod tie_mark;
 
 use std::collections::HashMap;
 
@@ -22,13 +23,14 @@ use swe_ci_islands::LiveGamma;
 use swe_ci_plots::RunLook;
 use swe_ci_views::leaderboard::{Row, verdict};
 
-use self::chart::GammaChart;
+use self::chart::{ChartSwitch, GammaChart};
 use self::compare::CompareBar;
-use self::controls::Controls;
+use self::controls::{GammaControl, RankingMenu};
 use self::data::{Leaderboard, leaderboard};
 use self::export::{CiteView, Shown};
 use self::filters::{Filters, providers};
 use self::notes::{Certainty, CountsOnly, OnlyUnseen, Reader, Unranked};
+use self::row::common_tags;
 use self::table::Ranking;
 use crate::components::{InPlace, NoRuns, NoTasks, PageTop, PartLinks, fetched, loaded};
 use crate::query::{of_query, reading_of};
@@ -45,14 +47,15 @@ fn LeaderboardView(data: Leaderboard) -> impl IntoView {
     let answer = verdict(&data.rows, data.repositories);
     let answer =
         (!answer.is_empty()).then(|| view! { <p class="verdict" role="status">{answer}</p> });
+    let iterations = data.most_iterations;
     view! {
         <PageTop
             title="Leaderboard"
             description="How well LLM coding agents maintain code: EvoScore, regressions and solved tasks over many iterations on real repositories."
-            heading="How well do coding agents maintain code?"
+            heading="Which model keeps a codebase healthy?"
         >
             <p class="lede">
-                "Each agent evolves real repositories, from one commit towards another, in up to 20 iterations. "
+                "Agents evolve real repositories in up to "{iterations}" iterations; their tests run after each. 1 = target reached, 0 = no progress, below 0 = broke more than it fixed. "
                 <a href="/about">"How to read this"</a>
             </p>
             {answer}
@@ -91,12 +94,17 @@ fn Board(data: Leaderboard) -> impl IntoView {
             Some(view! { <NoRuns split=split.clone() will/> }.into_any())
         }
     };
-    let filters = any_runs.then(|| {
+    let common = common_tags(&places);
+    let said: Vec<String> = common.iter().map(|(text, ..)| text.clone()).collect();
+    let of_rows = any_runs.then(|| {
         let providers = providers(&rows, reading.view.provider.as_ref());
-        view! { <Filters providers reading=reading.clone()/> }
-    });
-    let head = any_runs.then(|| {
-        view! { <Shown part all=rows.len() reading=reading.clone() split=split.clone()/> }
+        let (all, split) = (rows.len(), split.clone());
+        view! {
+            <GammaControl reading=reading.clone() iterations=data.most_iterations/>
+            <Filters providers reading=reading.clone()/>
+            <ChartSwitch/>
+            <Shown part all common reading=reading.clone() split/>
+        }
     });
     let words = rows.first().cloned().map(|first| {
         view! { <Reader first/><Certainty repositories=data.repositories/> }
@@ -135,6 +143,7 @@ fn Board(data: Leaderboard) -> impl IntoView {
             <Ranking
                 rows=rows.clone()
                 places
+                said
                 looks=data.looks
                 lowest=data.lowest
                 published
@@ -148,9 +157,14 @@ fn Board(data: Leaderboard) -> impl IntoView {
         let reading = reading.clone();
         view! { <p class="parts"><PartLinks part items="rows" href=move |from| reading.href_from(from)/></p> }
     };
-    let controls = (!splits.is_empty()).then(|| {
-        let (reading, iterations) = (reading.clone(), data.most_iterations);
-        view! { <Controls splits split any_published reading iterations/> }
+    let settings = (!splits.is_empty()).then(|| {
+        let reading = reading.clone();
+        view! {
+            <section class="settings" aria-label="How to rank">
+                <RankingMenu splits split any_published reading/>
+                {of_rows}
+            </section>
+        }
     });
     let instead = data.no_paper_scores.then(|| {
         view! {
@@ -161,19 +175,17 @@ fn Board(data: Leaderboard) -> impl IntoView {
     });
     view! {
         <InPlace/>
-        {controls}
+        {settings}
         {instead}
         {none}
-        {filters}
         <div class="board-and-chart" data-address=address data-lines="">
             <div class="board">
-                {head}
                 {table}
                 {parts}
+                <Unranked runs=data.unranked/>
                 {below}
                 <CountsOnly models=data.counts_only reading/>
                 <OnlyUnseen left_out=data.left_out/>
-                <Unranked runs=data.unranked/>
             </div>
             {chart}
         </div>

@@ -52,9 +52,9 @@ fn in_words(row: &Row) -> String {
 pub(super) fn Certainty(repositories: usize) -> impl IntoView {
     let ties = (repositories > 1).then(|| {
         view! {
-            "Rows joined by a line and marked “tied” are a "
+            "“Tied” with the next row (together a "
             <Term word=Word::TieGroup/>
-            ": the interval of their difference, task by task, spans 0, or the difference may be chance (p of 0.05 or more)."
+            "): the interval of their difference, task by task, spans 0, or it may be chance (p of 0.05 or more). Otherwise it is “real”."
         }
     });
     let caution = warning(repositories);

@@ -44,8 +44,8 @@ pub(super) fn PublishedRows(
                     <label class="box">
                         <input type="checkbox" class="published-shown" checked=comparable/>
                         {match comparable {
-                            true => format!("Show the {count} published rows"),
-                            false => format!("Show {count} published rows, which are of other tasks"),
+                            true => format!("Show {count} results from the paper"),
+                            false => format!("Show {count} results from the paper (other tasks)"),
                         }}
                     </label>
                     <Hatching/>

@@ -6,7 +6,7 @@ use swe_ci_views::leaderboard::{Columns, Row};
 
 use super::cells::{Cell, RankCell};
 use super::compare::COMPARE;
-use super::tie_mark::Place;
+use super::places::Place;
 use crate::components::CollectAny;
 use crate::components::{Tag, Tone};
 use crate::labels;
@@ -22,10 +22,10 @@ pub(super) fn RankedRow(
     /// Words of tags that a sentence above says of all rows.
     said: Vec<String>,
 ) -> impl IntoView {
-    let Place { row, tie, .. } = place;
+    let Place { row, next, .. } = place;
     let cells = columns
         .shown()
-        .map(|column| view! { <Cell column row=row.clone() floor/> });
+        .map(|column| view! { <Cell column row=row.clone() next floor/> });
     let cells = cells.collect_any();
     let mut tags = tags(&row, METRIC_VERSION);
     tags.retain(|(text, ..)| !said.contains(text));
@@ -38,14 +38,13 @@ pub(super) fn RankedRow(
             data-run=row.run_id.clone()
             data-series=look.and_then(RunLook::colour)
             data-line=look.map(|look| look.number)
-            data-tie=tie.name()
         >
-            <RankCell row=row.clone() tie/>
+            <RankCell row=row.clone()/>
             <th role="rowheader" scope="row" class="col-model">
                 <input class="pick" type="checkbox" name="runs" value=row.run_id.clone() form=COMPARE aria-label=tick/>
                 <a href=run_href(&row.run_id)>{row.model.clone()}</a>
                 <span class="tags">{tags}</span>
-                <small>{origin(&row)}</small>
+                <small>{labels::origin(&row.harness, &row.provider)}</small>
             </th>
             {cells}
         </tr>
@@ -73,15 +72,6 @@ pub(super) fn common_tags(places: &[Place]) -> Vec<RowTag> {
     common
 }
 
-/// "replay · acme · released 2026-01-31".
-fn origin(row: &Row) -> String {
-    let origin = labels::origin(&row.harness, &row.provider);
-    match &row.release_date {
-        Some(day) => format!("{origin} · released {day}"),
-        None => origin,
-    }
-}
-
 /// Caveats about a row, each with its explanation.
 fn tags(row: &Row, now: u32) -> Vec<RowTag> {
     let mut tags = Vec::new();
@@ -102,7 +92,7 @@ fn tags(row: &Row, now: u32) -> Vec<RowTag> {
     }
     if row.metric_version < now {
         let hint = format!(
-            "Scored by version {} of the metric definitions, now {now}; `swe-ci rescore` updates it",
+            "Scored by version {} of the metric definitions, now {now}; “swe-ci rescore” updates it",
             row.metric_version
         );
         add("older metric", Tone::Warn, &hint);
@@ -174,7 +164,7 @@ mod tests {
         }
         rows[1].tasks_blocked = 2;
         let common = |rows: &[Row]| -> Vec<String> {
-            let places = super::super::tie_mark::places(rows, &Default::default());
+            let places = super::super::places::places(rows, &Default::default());
             common_tags(&places)
                 .into_iter()
                 .map(|(text, ..)| text)
@@ -184,14 +174,5 @@ mod tests {
         assert!(common(&rows[..2]).is_empty());
         rows[2].kind = Kind::Measured;
         assert!(common(&rows).is_empty());
-    }
-
-    #[test]
-    fn where_a_row_comes_from() {
-        let mut row = leaderboard(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
-        assert_eq!(origin(&row), "replay");
-        row.provider = "acme".into();
-        row.release_date = Some("2026-01-31".into());
-        assert_eq!(origin(&row), "replay · acme · released 2026-01-31");
     }
 }

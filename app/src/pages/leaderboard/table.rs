@@ -2,13 +2,13 @@ use std::collections::HashMap;
 
 use leptos::prelude::*;
 use swe_ci_plots::RunLook;
-use swe_ci_views::leaderboard::{Column, Columns, Published, Row};
+use swe_ci_views::leaderboard::{Column, Columns, Published, Row, Sort};
 use swe_ci_views::view::SplitSummary;
 
 use super::column_names;
+use super::places::Place;
 use super::published::PublishedRows;
-use super::row::{RankedRow, common_tags, tag};
-use super::tie_mark::Place;
+use super::row::RankedRow;
 use crate::components::CollectAny;
 use crate::components::{Explained, Key, MarkKey, floor_of};
 use crate::glossary::Word;
@@ -17,9 +17,6 @@ use crate::query::Reading;
 
 /// With more columns, the table scrolls inside its frame.
 const FITTING: usize = 6;
-
-/// With more rows, they are closer together.
-const ROOMY: usize = 25;
 
 /// The rows, best first, and the published ones below. On narrow screens the
 /// style sheet makes each a card; ARIA roles keep it a table for screen
@@ -30,6 +27,8 @@ pub(super) fn Ranking(
     rows: Vec<Row>,
     /// Those that are shown.
     places: Vec<Place>,
+    /// Words of tags that a line above says of all rows.
+    said: Vec<String>,
     /// How each run looks, by its id.
     looks: HashMap<String, RunLook>,
     /// The lowest score at any γ of the chart.
@@ -50,13 +49,6 @@ pub(super) fn Ranking(
     .then(|| view! { <Nothing any=!rows.is_empty() reading=reading.clone()/> });
     // While γ moves, rows move only in the order of their scores.
     let order = reading.view.is_ranking().then_some("score");
-    let dense = places.len() > ROOMY;
-    let common = common_tags(&places);
-    let said: Vec<String> = common.iter().map(|(text, ..)| text.clone()).collect();
-    let common = (!common.is_empty()).then(|| {
-        let tags = common.into_iter().map(tag).collect_any();
-        view! { <p class="quiet common-tags">"All rows: "<span class="tags">{tags}</span></p> }
-    });
     let row = |place: Place| {
         let look = looks.get(&place.row.run_id).copied();
         view! { <RankedRow place columns look floor said=said.clone()/> }
@@ -66,9 +58,8 @@ pub(super) fn Ranking(
         published.map(|published| view! { <PublishedRows published split columns floor/> });
     let wide = columns.shown().count() > FITTING;
     view! {
-        {common}
         <div class="table-frame ranking-frame" class:scrolls=wide>
-            <table class="ranking" class:dense=dense role="table" data-order=order data-floor=floor>
+            <table class="ranking" role="table" data-order=order data-floor=floor>
                 <caption class="visually-hidden">"Runs ranked by EvoScore"</caption>
                 <Head columns reading/>
                 <tbody role="rowgroup" class="ranked">{rows}{nothing}</tbody>
@@ -108,7 +99,7 @@ fn Nothing(
             ..reading
         };
         let text = view! {
-            "No runs match these filters. "
+            "No ranked run matches these filters. "
             <a href=all.href()>"Show all rows"</a>
         };
         text.into_any()
@@ -145,10 +136,13 @@ fn HeadCell(column: Column, mut reading: Reading) -> impl IntoView {
     reading.view.sort = sort.toggled(column);
     let class = match column {
         Column::Rank => "col-rank",
-        Column::Model | Column::EvoScore => "",
+        Column::Model => "",
+        Column::EvoScore => "col-score",
         _ => "number",
     };
     let interval = (column == Column::EvoScore).then_some(", 95 % interval");
+    let next = (column == Column::EvoScore && sort == Sort::default())
+        .then(|| view! { <span class="head-next">"to the next"</span> });
     let word = Word::headed(column_names::column(column));
     let hint = word.is_none().then(|| column_names::hint(column));
     view! {
@@ -160,6 +154,7 @@ fn HeadCell(column: Column, mut reading: Reading) -> impl IntoView {
                     <span class="head-mark" aria-hidden="true"></span>
                 </a>
             </Explained>
+            {next}
         </th>
     }
 }

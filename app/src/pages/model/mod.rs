@@ -132,7 +132,7 @@ fn lede(runs: &[ModelRun]) -> String {
     let splits = runs.iter().map(|run| &run.summary.config.split);
     let splits = splits.collect::<BTreeSet<_>>().len();
     format!(
-        "{} on {}. Scores are at γ = 1, with 95 % intervals.",
+        "{} on {}. Scores are at γ = 1, with 95\u{a0}% intervals.",
         format::count(runs.len(), "run"),
         format::count(splits, "split")
     )

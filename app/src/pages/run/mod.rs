@@ -175,7 +175,7 @@ fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
     let iterations = move || format::thousands(summary.with(|s| s.iterations));
     view! {
         <section class="overall" aria-label="Progress">
-            <Meter value=over most=all label="Evolutions over" tone/>
+            <Meter value=over most=all label="Evolutions finished" tone/>
             <dl class="facts">
                 {fact(view! { <Term word=Word::Evolution text="Evolutions"/>" over" }, shown)}
                 {fact(view! { <Term word=Word::Iteration text="Iterations"/>" tested" }, iterations)}

@@ -288,7 +288,7 @@ pub(super) fn ScoresOfRun(
             </details>
             <details class="fold">
                 <summary>"Erosion beside the oracle's"</summary>
-                <p class="quiet">"Each number of its last code minus the oracle's, the mean over the tasks it solved, with 95 % intervals. Above 0 is worse, except for comments, where neither is."</p>
+                <p class="quiet">"Each number of its last code minus the oracle's, the mean over the tasks it solved, with 95\u{a0}% intervals. Above 0 is worse, except for comments, where neither is."</p>
                 <MeasureTable scores measures=&EROSION caption="Erosion by convention"/>
             </details>
             <SamplesOfRun scores/>
@@ -299,7 +299,7 @@ pub(super) fn ScoresOfRun(
         <section class="scores" aria-labelledby="scores-title">
             <h2 id="scores-title">"Scores"</h2>
             <p class="quiet">
-                "By "<Term word=Word::Convention/>", at γ = 1, with 95 % intervals. "
+                "By "<Term word=Word::Convention/>", at γ = 1, with 95\u{a0}% intervals. "
                 <a href="/about#columns">"Definitions"</a>
                 " · "
                 <a href=format!("/?split={}", encode(&split))>"The leaderboard of this split"</a>

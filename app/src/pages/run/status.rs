@@ -262,7 +262,12 @@ pub(super) fn PreflightNotice(detail: RwSignal<RunDetail>) -> impl IntoView {
             PreflightState::Skipped => ("It started without a successful preflight.", None),
             PreflightState::Passed => ("Preflight passed.", None),
         };
-        let findings = found.findings.into_iter().map(line).collect_any();
+        // Those of the attempt before say nothing of this one.
+        let findings = match found.state {
+            PreflightState::Waiting => Vec::new(),
+            _ => found.findings,
+        };
+        let findings = findings.into_iter().map(line).collect_any();
         Some(view! {
             <section class="note" data-tone=tone aria-labelledby="tried-title" role="status">
                 <h2 id="tried-title" class="visually-hidden">"Preflight"</h2>
@@ -273,13 +278,22 @@ pub(super) fn PreflightNotice(detail: RwSignal<RunDetail>) -> impl IntoView {
     }
 }
 
+/// The page of keys, where an advice names it, as a link.
+fn linked(advice: &str) -> impl IntoView + use<> {
+    const KEYS: &str = "/keys";
+    let (before, after) = advice.split_once(KEYS).unwrap_or((advice, ""));
+    let link = advice.contains(KEYS);
+    let link = link.then(|| view! { <a href=KEYS>{KEYS}</a> });
+    (before.to_owned(), link, after.to_owned())
+}
+
 fn line(finding: Finding) -> impl IntoView {
     let mark = if finding.good { "✓ " } else { "✗ " };
     let advice = (!finding.advice.is_empty()).then(|| {
         let advice = finding
             .advice
             .into_iter()
-            .map(|text| view! { <li>{text}</li> });
+            .map(|text| view! { <li>{linked(&text)}</li> });
         view! { <ul>{advice.collect_any()}</ul> }
     });
     let printed = (!finding.last_lines.is_empty()).then(|| {

@@ -150,7 +150,7 @@ fn run_row(listed: ListedRun) -> impl IntoView {
             <td role="cell" data-label="Tasks done">
                 <span class="measure">
                     <span class="measure-number">{format!("{} / {}", run.evolutions_over, run.evolutions)}</span>
-                    <Meter value=run.evolutions_over most=run.evolutions label="Evolutions over" tone=tone.name()/>
+                    <Meter value=run.evolutions_over most=run.evolutions label="Evolutions finished" tone=tone.name()/>
                 </span>
                 {ended.map(|ended| view! { <small>{ended}</small> })}
             </td>

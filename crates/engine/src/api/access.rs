@@ -41,7 +41,9 @@ impl Engine {
             return Ok(());
         }
         Err(match self.by() {
-            Actor::Visitor => Error::Unauthenticated("sign in first, or send an API token".into()),
+            Actor::Visitor => {
+                Error::Unauthenticated("sign in first; a program sends an API token".into())
+            }
             _ => Error::Forbidden(format!(
                 "this takes the role {}; an administrator can give it to your account",
                 role.name()

@@ -82,7 +82,7 @@ impl Figure {
             Self::RankByGamma => "Rank against γ",
             Self::ZeroRegression => "Zero-regression rate",
             Self::RegressionCorrelation => "Do regressions grow with time?",
-            Self::StyleWins => "Code style beside the oracle's",
+            Self::StyleWins => "Code style against the reference solution",
             Self::ChangedLines => "Changed lines",
             Self::Solved => "Solved rate",
             Self::Turns => "Iterations used",
@@ -107,19 +107,19 @@ impl Figure {
                 "Where lines cross, the order depends on the weight of later iterations; each mark gives the ranks that the run holds in 95 % of the resamples at the selected γ, as bars where there is room."
             }
             Self::ZeroRegression => {
-                "The share of tasks in which no iteration broke a test that passed; thin lines are 95 % intervals."
+                "The share of tasks in which no iteration broke a test that passed; thin lines are 95\u{a0}% intervals."
             }
             Self::RegressionCorrelation => {
                 "Right of 0, regressions become more frequent (first panel) or larger (second panel) as the work goes on; a dash means that too few iterations have any."
             }
             Self::StyleWins => {
-                "Of the tasks a run solved, how often its code has a greater (solid), equal (empty) or smaller (hatched) maintainability index and Pylint score than what people wrote; thin lines are 95 % intervals of the wins."
+                "Of the tasks a run solved, how often its code has a greater (solid), equal (empty) or smaller (hatched) maintainability index and Pylint score than what people wrote; thin lines are 95\u{a0}% intervals of the wins."
             }
             Self::ChangedLines => {
                 "Each mark is a solved task: further right the oracle changed more lines of source since the base, further up the run did, and above the diagonal it needed more than people."
             }
             Self::Solved => {
-                "The share of tasks whose every test passes in the end, the limit of EvoScore for large γ; thin lines are 95 % intervals."
+                "The share of tasks whose every test passes in the end, the limit of EvoScore for large γ; thin lines are 95\u{a0}% intervals."
             }
             Self::Turns => {
                 "The mean number of iterations a task took; few may mean that it was solved early, or given up early."
@@ -128,16 +128,16 @@ impl Figure {
                 "The best normalized change at the end of every four iterations, averaged over tasks: a line that flattens early belongs to a run that gains little from more iterations."
             }
             Self::Zrr => {
-                "Zero-regression resolution: the share of tasks that a run solved without ever breaking a test that passed; thin lines are 95 % intervals."
+                "Zero-regression resolution: the share of tasks that a run solved without ever breaking a test that passed; thin lines are 95\u{a0}% intervals."
             }
             Self::EvoscoreGamma => {
                 "Further right, later iterations weigh more: a line that falls belongs to a run whose code gets harder to change, one that rises catches up, and where lines cross, the ranking depends on what you value."
             }
             Self::ScoreByTokens | Self::ScoreByCost => {
-                "Further left costs less, further up scores better; no run beats those on the front in both; thin lines are 95 % intervals."
+                "Further left costs less, further up scores better; no run beats those on the front in both; thin lines are 95\u{a0}% intervals."
             }
             Self::ScoreByTime => {
-                "Further left the agents of a task are done sooner, not counting waits for the provider; further up scores better, and no run beats those on the front in both; thin lines are 95 % intervals."
+                "Further left the agents of a task are done sooner, not counting waits for the provider; further up scores better, and no run beats those on the front in both; thin lines are 95\u{a0}% intervals."
             }
             Self::ScoreByBudget => {
                 "EvoScore if only the first iterations counted, up to this number: where lines cross, the order depends on how long an agent may work."

@@ -50,7 +50,7 @@ fn verdict(comparison: &Comparison) -> String {
         (true, false) => format!("that may be chance ({p})"),
         // The interval and the test disagree, usually because of little data.
         (true, true) => {
-            format!("the interval leaves 0 out, but the test finds that this may be chance ({p})")
+            format!("that is not significant ({p}; the interval, without 0, is too narrow)")
         }
     }
 }
@@ -149,7 +149,7 @@ mod tests {
             (0.001, 0.1),
             0.0996,
             &format!(
-                "A is ahead of B by 0.05 [0.00, 0.10]; {basis} the interval leaves 0 out, but the test finds that this may be chance (p = 0.10)."
+                "A is ahead of B by 0.05 [0.00, 0.10]; {basis} that is not significant (p = 0.10; the interval, without 0, is too narrow)."
             ),
         );
         check(
@@ -168,7 +168,7 @@ mod tests {
         (few.tasks, few.repositories) = (3, 3);
         let sentence = in_words(&few, "A", "B");
         assert!(
-            sentence.contains("on these 3 tasks of 3 repositories the interval"),
+            sentence.contains("on these 3 tasks of 3 repositories that is not significant"),
             "{sentence}"
         );
         assert!(

@@ -1,4 +1,4 @@
-//! A ranking in one sentence.
+//! A ranking in two sentences.
 
 use std::borrow::Borrow;
 
@@ -13,9 +13,10 @@ const FEW_REPOSITORIES: usize = 10;
 /// How many tied models are named; the others are counted.
 const NAMED: usize = 2;
 
-/// Who leads, by how much that can be trusted, and where the human baseline is:
-/// "A leads with EvoScore 0.71 (95 % interval 0.60 to 0.80), tied with B. The
-/// human baseline scores 1.00." Empty without a model's row.
+/// Who leads, by how much that can be trusted, and what it never broke: "A leads
+/// with EvoScore 0.710 (95 % interval 0.60 to 0.80), tied with B. It never broke a
+/// passing test in 44 % of its tasks; the human baseline, with EvoScore 1.000, in
+/// 100 %." Empty without a model's row.
 ///
 /// `rows` is a whole ranking, best first; `repositories` is the number of
 /// repositories of its tasks.
@@ -23,15 +24,15 @@ pub fn verdict(rows: &[impl Borrow<Row>], repositories: usize) -> String {
     let rows = || rows.iter().map(Borrow::borrow);
     let models: Vec<&Row> = rows().filter(|row| row.kind != Kind::Human).collect();
     let human = rows().find(|row| row.kind == Kind::Human);
-    let human =
-        human.map(|row| format!("The human baseline scores {}.", format::score(row.evoscore)));
     let Some((leader, others)) = models.split_first() else {
-        return human.unwrap_or_default();
+        let words =
+            |row: &Row| format!("The human baseline scores {}.", format::score(row.evoscore));
+        return human.map(words).unwrap_or_default();
     };
     let interval = leader.intervals.map(|intervals| {
         let Interval { low, high } = intervals.evoscore;
         format!(
-            " (95 % interval {} to {})",
+            " (95\u{a0}% interval {} to {})",
             format::share(low),
             format::share(high)
         )
@@ -59,12 +60,30 @@ pub fn verdict(rows: &[impl Borrow<Row>], repositories: usize) -> String {
         format::score(leader.evoscore),
         interval.unwrap_or_default()
     );
-    let sentences = [Some(first), human, few];
+    let kept = kept(leader, human);
+    let sentences = [Some(first), Some(kept), few];
     sentences
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// "It never broke a passing test in 44 % of its tasks."
+fn kept(leader: &Row, human: Option<&Row>) -> String {
+    let percent = |row: &Row| format!("{:.0} %", row.zero_regression_rate * 100.0);
+    let human = human.map(|human| {
+        let score = format::score(human.evoscore);
+        format!(
+            "; the human baseline, with EvoScore {score}, in {}",
+            percent(human)
+        )
+    });
+    format!(
+        "It never broke a passing test in {} of its tasks{}.",
+        percent(leader),
+        human.unwrap_or_default()
+    )
 }
 
 /// How far down its rank is in 95 % of the resamples, at least to the next row;
@@ -103,7 +122,7 @@ mod tests {
     use swe_ci_core::uncertainty::RankInterval;
 
     #[test]
-    fn a_ranking_in_a_sentence() {
+    fn a_ranking_in_sentences() {
         let row = leaderboard(vec![spread_run("m", &[&[0.5]])]).rank(Gamma::ONE, Convention::Paper);
         let ranked = |rows: &[(&str, f64, u32)]| -> Vec<Row> {
             let rows = rows.iter().map(|(model, evoscore, tie_group)| Row {
@@ -127,17 +146,17 @@ mod tests {
         check(
             &[("a", 0.5, 1)],
             20,
-            "a is the only model, with EvoScore 0.500.",
+            "a is the only model, with EvoScore 0.500. It never broke a passing test in 100 % of its tasks.",
         );
         check(
             &[("human", 1.0, 1), ("a", 0.5, 2), ("b", 0.4, 3)],
             20,
-            "a leads with EvoScore 0.500, significantly ahead of b. The human baseline scores 1.000.",
+            "a leads with EvoScore 0.500, significantly ahead of b. It never broke a passing test in 100 % of its tasks; the human baseline, with EvoScore 1.000, in 100 %.",
         );
         check(
             &[("a", 0.5, 1), ("b", 0.5, 1), ("c", 0.4, 2)],
             4,
-            "a leads with EvoScore 0.500, tied with b. With 4 repositories the order may be luck.",
+            "a leads with EvoScore 0.500, tied with b. It never broke a passing test in 100 % of its tasks. With 4 repositories the order may be luck.",
         );
         // Few repositories: the leader holds its rank in all resamples, and is tied.
         let mut held = ranked(&[("a", 0.5, 1), ("b", 0.4, 1), ("c", 0.1, 1)]);
@@ -158,7 +177,7 @@ mod tests {
             repositories: 4,
         });
         let words = verdict(&held, 20);
-        assert!(words.ends_with("tied with b."), "{words}");
+        assert!(words.contains("tied with b. It never"), "{words}");
         let many = [
             ("a", 0.5, 1),
             ("b", 0.5, 1),
@@ -169,7 +188,7 @@ mod tests {
         check(
             &many,
             12,
-            "a leads with EvoScore 0.500, tied with b, c and 2 others.",
+            "a leads with EvoScore 0.500, tied with b, c and 2 others. It never broke a passing test in 100 % of its tasks.",
         );
     }
 

@@ -110,7 +110,7 @@ impl Engine {
         match self.by() {
             Actor::Account(who) => Ok(who),
             Actor::Visitor => Err(Error::Unauthenticated(
-                "sign in first, or send an API token".into(),
+                "sign in first; a program sends an API token".into(),
             )),
             Actor::Operator => Err(Error::Forbidden(
                 "the command line has no account of its own; sign in on the site".into(),
