@@ -98,23 +98,22 @@ fn href(subject: Option<&str>, after: Option<&str>) -> String {
 
 /// "account.make" → "created account".
 fn in_words(action: &str) -> String {
-    let (noun, verb) = action.split_once('.').unwrap_or(("", action));
+    let (noun, deed) = action.split_once('.').unwrap_or(("", action));
+    let (verb, object) = deed.split_once('_').unwrap_or((deed, noun));
     let did = match verb {
-        "make" => "created",
-        "add" => "added",
-        "remove" => "removed",
-        "revoke" => "revoked",
-        "withdraw" => "withdrew",
-        "disable" => "disabled",
-        "enable" => "enabled",
-        "submit" => "submitted",
-        "cancel" => "cancelled",
-        "import" => "imported",
-        "sign_in" => return "signed in".to_owned(),
-        "sign_in_failed" => return "failed to sign in".to_owned(),
-        other => return format!("{noun}: {}", other.replace('_', " ")),
+        _ if deed == "sign_in_failed" => return "failed to sign in".to_owned(),
+        "at" => return format!("limited {noun} at once"),
+        "budget" | "preflight" => format!("set the {verb} of"),
+        "make" => "created".to_owned(),
+        "set" | "reset" => verb.to_owned(),
+        "withdraw" => "withdrew".to_owned(),
+        "submit" => "submitted".to_owned(),
+        "cancel" => "cancelled".to_owned(),
+        "retry" | "verify" => format!("{}ied", verb.trim_end_matches('y')),
+        _ if verb.ends_with('e') => format!("{verb}d"),
+        _ => format!("{verb}ed"),
     };
-    format!("{did} {noun}")
+    format!("{did} {}", object.replace('_', " "))
 }
 
 #[cfg(test)]
@@ -124,6 +123,11 @@ mod tests {
         let check = |action, expect: &str| assert_eq!(super::in_words(action), expect);
         check("account.make", "created account");
         check("account.sign_in", "signed in");
-        check("account.set_role", "account: set role");
+        check("account.sign_in_failed", "failed to sign in");
+        check("account.set_role", "set role");
+        check("run.budget", "set the budget of run");
+        check("run.verify", "verified run");
+        check("run.unmark", "unmarked run");
+        check("key.rotate", "rotated key");
     }
 }

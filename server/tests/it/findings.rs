@@ -255,7 +255,7 @@ async fn reviewed_on_the_page() {
     assert!(open.contains("No finding waits for a decision."), "{open}");
     let log = root.get("/audit").await.text();
     assert!(
-        log.contains("finding.clear") && log.contains("finding.confirm"),
+        log.contains(">cleared finding<") && log.contains(">confirmed finding<"),
         "{log}"
     );
 }

@@ -144,7 +144,7 @@ async fn marked_from_the_page_and_seen_on_all_of_them() {
     assert_eq!(done.status, 303);
     let log = root.get("/audit").await.text();
     assert!(
-        log.contains("run.mark") && log.contains("run.unmark"),
+        log.contains(">marked run<") && log.contains(">unmarked run<"),
         "{log}"
     );
 }
