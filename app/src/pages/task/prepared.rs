@@ -126,9 +126,8 @@ pub(crate) fn PreparationFacts(
         .map(|finding| view! { <Found finding/> });
     view! {
             <p class="quiet">
-                "Its suite ran on the base once and on the target "
-                {format::count(runs.len(), "time")}
-                ". Tests that did not pass every time are not counted. "
+                "Its suite ran "{format::count(runs.len(), "time")}
+                " each on base and target. Tests that did not come out alike every time are not counted. "
                 {found}
             </p>
             <ul class="found-list">{findings.collect_any()}</ul>
