@@ -122,7 +122,7 @@ pub struct Coverage {
     pub strongly: u32,
     /// Some of those without, with the reason.
     pub without: Vec<Uncovered>,
-    /// The number of those that pass on the base with empty functions: they test
+    /// The number of those that pass on the target with empty functions: they test
     /// nothing.
     #[serde(default)]
     pub vacuous: u32,

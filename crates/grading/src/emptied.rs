@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use anyhow::Context;
 use swe_ci_base::code::CodeTree;
-use swe_ci_sandbox::{ContainerSpec, Exit, Sandbox, SandboxError};
+use swe_ci_sandbox::{ContainerSpec, Sandbox, SandboxError};
 
 use crate::{is_test, program};
 
@@ -28,18 +27,14 @@ pub async fn emptied(
     let texts: BTreeMap<&str, &str> = texts.collect();
     let container = sandbox.open(spec).await?;
     let input = serde_json::json!(texts);
-    let printed = program::run(container.as_ref(), &[PROGRAM], &input, 0, TIME_LIMIT).await?;
-    if printed.exit != Some(Exit::Code(0)) {
-        let errors = String::from_utf8_lossy(&printed.errors);
-        let last = errors.trim().lines().next_back();
-        let why = last.unwrap_or("its program said nothing");
-        return Ok(Err(format!("the code could not be emptied: {why}")));
-    }
-    let files = serde_json::from_slice(&printed.output);
-    let files: BTreeMap<String, String> = files.context("the program of empty code misspoke")?;
-    let mut emptied = code.clone();
-    for (path, text) in files {
-        emptied.insert_file(&path, text);
-    }
-    Ok(Ok(emptied))
+    let files = program::answer(container.as_ref(), &[PROGRAM], &input, TIME_LIMIT).await?;
+    let emptied = |files: BTreeMap<String, String>| {
+        let mut emptied = code.clone();
+        for (path, text) in files {
+            emptied.insert_file(&path, text);
+        }
+        emptied
+    };
+    let why = |why: String| format!("the code could not be emptied: {why}");
+    Ok(files.map(emptied).map_err(why))
 }

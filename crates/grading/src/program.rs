@@ -4,6 +4,8 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use anyhow::Context;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_sandbox::{Exec, Exit, Output, SandboxContainer, SandboxError};
@@ -20,6 +22,26 @@ pub(crate) struct Printed {
     pub exit: Option<Exit>,
     pub output: Vec<u8>,
     pub errors: Vec<u8>,
+}
+
+/// The JSON that a program prints from its input, or its last words where it fails.
+///
+/// # Errors
+/// Failures of the platform.
+pub(crate) async fn answer<T: DeserializeOwned>(
+    container: &dyn SandboxContainer,
+    parts: &[&str],
+    input: &Value,
+    time_limit: Duration,
+) -> Result<Result<T, String>, SandboxError> {
+    let printed = run(container, parts, input, 0, time_limit).await?;
+    if printed.exit != Some(Exit::Code(0)) {
+        let errors = String::from_utf8_lossy(&printed.errors);
+        let last = errors.trim().lines().next_back();
+        return Ok(Err(last.unwrap_or("it said nothing").to_owned()));
+    }
+    let answer = serde_json::from_slice(&printed.output);
+    Ok(Ok(answer.context("a program of grading misspoke")?))
 }
 
 /// Runs a program. Names in its sets come in the order of `hash_seed`.

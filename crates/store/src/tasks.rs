@@ -3,7 +3,7 @@
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::step::Plan;
-use swe_ci_core::task::TaskId;
+use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_views::card::TaskOnCard;
 use swe_ci_views::dataset::SplitSource;
 use swe_ci_views::preparation::TaskFinding;
@@ -199,6 +199,22 @@ impl Store {
                 row.read("target_sha")?,
                 row.read("image")?,
             ])
+        })
+        .await
+    }
+
+    /// The target, the image and the test command of each task of a split, without its
+    /// tests, which are most of it.
+    pub async fn targets_of_split(
+        &self,
+        split: &str,
+    ) -> Result<Vec<(String, String, TestCommand)>> {
+        composed(format!(
+            "SELECT t.target_sha, t.image, t.test_command FROM task_revisions t {LISTED} WHERE s.split = $1"
+        ))
+        .with(split)
+        .all(&self.pool, |row| {
+            Ok((row.read("target_sha")?, row.read("image")?, read_test_command(row)?.unwrap_or_default()))
         })
         .await
     }

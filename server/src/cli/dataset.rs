@@ -48,7 +48,7 @@ Examples:
   swe-ci dataset import --from ./swe-ci-dataset --split demo --tasks acme__lib-1 --again";
 
 const AUDIT_HELP: &str = "\
-Each task's tests are contradicted on the target's code, and run on the base
+Each task's tests are contradicted on the target's code, and run on that code
 with empty functions (docs/security.md, The audit). It takes about ten runs of
 each suite, once: what is known is printed at once.
 

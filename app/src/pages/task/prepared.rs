@@ -63,7 +63,7 @@ fn Contradicted(coverage: Coverage) -> impl IntoView {
         let tests = coverage.some_vacuous.into_iter().map(|test| view! { <li><code>{test}</code></li> });
         view! {
             <details>
-                <summary>{format!("Tests that pass on the base with empty functions: {}", coverage.vacuous)}</summary>
+                <summary>{format!("Tests that test nothing, for they pass with empty functions: {}", coverage.vacuous)}</summary>
                 <ul class="test-list">{tests.collect_any()}{more}</ul>
             </details>
         }

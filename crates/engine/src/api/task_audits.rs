@@ -1,5 +1,5 @@
-//! Audits of tasks: what an experiment on the tests themselves says, so that a reader
-//! knows how far scores can be trusted.
+//! Audits of tasks: experiments on the tests themselves tell a reader how far scores can
+//! be trusted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use swe_ci_base::error::Result;
 use swe_ci_core::audit::{Coverage, CoverageSum};
 use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Limits;
+use swe_ci_core::task::TestCommand;
 use swe_ci_grading::{Contradictions, Grading, contradictions_of, emptied, grade};
 use swe_ci_sandbox::ContainerSpec;
 use swe_ci_store::{ContradictedSuite, TaskRow};
@@ -40,7 +41,7 @@ impl Engine {
                     task.id,
                     task.suite.tests.len()
                 ));
-                // What its tests say is in the store then.
+                // This puts the coverage into the store.
                 let _ = self.contradictions(&task, Limits::default()).await?;
             }
             let coverage = self.contradicted(&task).await?.unwrap_or_default();
@@ -52,13 +53,15 @@ impl Engine {
     /// The sum over the tasks of a split that are audited.
     pub(super) async fn audited(&self, split: &str) -> Result<CoverageSum> {
         let mut coverages = Vec::new();
-        for task in self.store.tasks_of_split(split).await? {
-            coverages.extend(self.contradicted(&task).await?);
+        for (target, image, command) in self.store.targets_of_split(split).await? {
+            let id = suite_id(&target, &image, command);
+            let suite = self.store.contradictions(&id).await?;
+            coverages.extend(suite.map(|suite| suite.coverage));
         }
-        Ok(coverages
+        let audited = coverages
             .iter()
-            .filter(|coverage| coverage.reason.is_none())
-            .collect())
+            .filter(|coverage| coverage.reason.is_none());
+        Ok(audited.collect())
     }
 
     /// How many tests of a task have a contradiction; `None` before the first
@@ -68,7 +71,7 @@ impl Engine {
         Ok(suite.map(|suite| suite.coverage))
     }
 
-    /// The tests that pass on the base with empty functions.
+    /// The tests that pass on the target with empty functions.
     async fn vacuous(
         &self,
         task: &TaskRow,
@@ -77,7 +80,7 @@ impl Engine {
     ) -> Result<Vec<String>> {
         let sandbox = self.sandbox();
         let tested = Box::pin(async {
-            let code = match emptied(sandbox.as_ref(), spec, &grading.base).await? {
+            let code = match emptied(sandbox.as_ref(), spec, &grading.oracle).await? {
                 Ok(code) => Arc::new(code),
                 Err(why) => {
                     tracing::warn!(task = %task.id, "{why}");
@@ -158,8 +161,10 @@ impl Engine {
 
 /// On which the contradictions of a task and its changed inputs depend: the way in
 /// which they are made, too.
+fn suite_id(target: &str, image: &str, command: TestCommand) -> String {
+    hex(&Sha256::digest(format!("6\n{target}\n{image}\n{command}")))
+}
+
 fn suite_of(task: &TaskRow) -> String {
-    let command = task.test_command;
-    let content = format!("5\n{}\n{}\n{command}", task.target_sha, task.image);
-    hex(&Sha256::digest(content))
+    suite_id(&task.target_sha, &task.image, task.test_command)
 }

@@ -6,14 +6,13 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::audit::ContradictionKind;
 use swe_ci_core::report::Outcome;
-use swe_ci_sandbox::{ContainerSpec, Exit, Sandbox, SandboxError};
+use swe_ci_sandbox::{ContainerSpec, Sandbox, SandboxError};
 
 use super::{Choice, Contradictions, Holding, Piece, Results, Source, places};
 use crate::generalisation::{Question, Questions};
@@ -32,6 +31,8 @@ const TIME_LIMIT: Duration = Duration::from_mins(10);
 /// The limit of one test is the time of its suite as written, between these seconds.
 const LEAST_TEST_SECONDS: f64 = 2.0;
 const MOST_TEST_SECONDS: f64 = 10.0;
+/// The exception of bootstrap/limit.py.
+const TOOK_TOO_LONG: &str = "TookTooLong";
 /// The most contradictions of one test; files.py has the same number.
 const MOST: usize = 4;
 
@@ -138,6 +139,7 @@ fn failure(
     let raised = run.raised.as_deref().unwrap_or("no exception");
     let is_assertion = raised.ends_with("AssertionError") || raised == "Failed";
     match outcome {
+        Outcome::Failed if raised == TOOK_TOO_LONG => Err("it took too long".into()),
         // The exception that was expected before now leaves the test.
         Outcome::Failed if is_assertion || kind == ContradictionKind::Exception => Ok(()),
         Outcome::Failed => Err(format!("fails by {raised}")),
@@ -206,15 +208,8 @@ async fn made(
 ) -> Result<Result<Made, String>, SandboxError> {
     let container = sandbox.open(spec).await?;
     let input = sources(&grading.oracle);
-    let printed = program::run(container.as_ref(), &PROGRAM, &input, 0, TIME_LIMIT).await?;
-    if printed.exit != Some(Exit::Code(0)) {
-        let errors = String::from_utf8_lossy(&printed.errors);
-        let last = errors.trim().lines().next_back();
-        let why = last.unwrap_or("it said nothing");
-        return Ok(Err(format!("the tests could not be parsed: {why}")));
-    }
-    let made = serde_json::from_slice(&printed.output);
-    Ok(Ok(made.context("the program of contradictions misspoke")?))
+    let made = program::answer(container.as_ref(), &PROGRAM, &input, TIME_LIMIT).await?;
+    Ok(made.map_err(|why| format!("the tests could not be parsed: {why}")))
 }
 
 /// The files of tests, and the modules beside them that they may import.

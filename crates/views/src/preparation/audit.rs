@@ -1,4 +1,4 @@
-//! What an experiment on a task's tests says.
+//! The result of experiments on a task's tests.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use swe_ci_core::wall::Wall;
 use super::{Preparation, TaskFinding};
 
 /// How far the results of a task can be trusted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskAudit {
     pub task_id: TaskId,
     /// Seconds the suite took on the target, one value per run.
