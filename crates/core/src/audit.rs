@@ -123,9 +123,9 @@ pub struct Coverage {
     /// Some of those without, with the reason.
     pub without: Vec<Uncovered>,
     /// The number of those that pass on the target with empty functions: they test
-    /// nothing.
+    /// nothing. Absent where these take too long.
     #[serde(default)]
-    pub vacuous: u32,
+    pub vacuous: Option<u32>,
     /// Some of them.
     #[serde(default)]
     pub some_vacuous: Vec<String>,
@@ -142,6 +142,8 @@ pub struct CoverageSum {
     pub contradicted: u32,
     pub strongly: u32,
     pub vacuous: u32,
+    /// Tasks of which it is not known how many tests are vacuous.
+    pub unknown: u32,
 }
 
 impl<'a> FromIterator<&'a Coverage> for CoverageSum {
@@ -151,7 +153,8 @@ impl<'a> FromIterator<&'a Coverage> for CoverageSum {
             tests: sum.tests + task.tests,
             contradicted: sum.contradicted + task.contradicted,
             strongly: sum.strongly + task.strongly,
-            vacuous: sum.vacuous + task.vacuous,
+            vacuous: sum.vacuous + task.vacuous.unwrap_or(0),
+            unknown: sum.unknown + u32::from(task.vacuous.is_none()),
         })
     }
 }
@@ -162,11 +165,12 @@ impl CoverageSum {
         let percent = |tests: u32| 100.0 * f64::from(tests) / f64::from(self.tests.max(1));
         format!(
             "The tests of {} of {of} tasks are audited: of {} tests, {:.0} % can be contradicted, \
-             {:.0} % by another expected value, and {} pass with empty functions.",
+             {:.0} % by another expected value, and {}{} pass with empty functions.",
             self.tasks,
             self.tests,
             percent(self.contradicted),
             percent(self.strongly),
+            if self.unknown > 0 { "at least " } else { "" },
             self.vacuous
         )
     }
@@ -306,7 +310,12 @@ mod tests {
             strongly: contradicted / 2,
             ..Coverage::default()
         };
-        let sum: CoverageSum = [task(4, 4, 0), task(4, 2, 1)].iter().collect();
+        let sum: CoverageSum = [task(4, 4, Some(0)), task(4, 2, Some(1))].iter().collect();
+        let more: CoverageSum = [task(4, 4, None)].iter().collect();
+        assert!(
+            more.text(1)
+                .ends_with("and at least 0 pass with empty functions.")
+        );
         assert_eq!(
             sum.text(3),
             "The tests of 2 of 3 tasks are audited: of 8 tests, 75 % can be contradicted, 38 % by \

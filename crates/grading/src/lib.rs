@@ -62,7 +62,7 @@ use settings::{ASIDE_FOLDER, END_OF_OUTPUT, Settings};
 pub use audit::{MOST_SESSIONS, audit, secret_seed};
 pub use clues::owed_to_clues;
 pub use contradictions::{Contradictions, contradictions_of};
-pub use emptied::emptied;
+pub use emptied::passing_on_empty_functions;
 pub use generalisation::{Questions, generalisation};
 pub use portable::{GradingPlan, Portable};
 
@@ -111,8 +111,9 @@ pub(crate) enum Staging {
     Shuffled {
         seed: u64,
     },
-    /// Some are contradicted, and so may never end: each has a limit of its own.
-    Contradicted {
+    /// Contradicted, or on empty functions, where tests may never end: each has a limit
+    /// of its own.
+    Bounded {
         test_seconds: NonZeroU16,
     },
 }

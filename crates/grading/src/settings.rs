@@ -76,7 +76,7 @@ impl Settings {
             arguments: arguments(grading.command, staging),
             drop_unknown_options: matches!(grading.command, TestCommand::Platform { .. }),
             test_seconds: match staging {
-                Staging::Contradicted { test_seconds } => Some(test_seconds),
+                Staging::Bounded { test_seconds } => Some(test_seconds),
                 _ => grading.command.test_seconds(),
             },
             move_clues: staging == Staging::CluesMoved,
@@ -110,7 +110,7 @@ fn arguments(command: TestCommand, staging: Staging) -> Vec<String> {
         Staging::Shuffled { .. } => &["-p", "no:randomly"],
         // For any other traceback pytest reads the whole file of a test that fails, and
         // here most tests fail.
-        Staging::Contradicted { .. } => &["--tb=native"],
+        Staging::Bounded { .. } => &["--tb=native"],
         Staging::AsWritten | Staging::CluesMoved => &[],
     };
     let arguments = arguments.iter().chain(of_staging);

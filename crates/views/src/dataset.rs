@@ -280,6 +280,7 @@ mod tests {
                 contradicted: 5,
                 strongly: 4,
                 vacuous: 0,
+                unknown: 0,
             },
         };
         let card = detail(Some(SplitSource::Demo)).hub_card();

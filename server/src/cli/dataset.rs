@@ -542,7 +542,11 @@ fn print_audits(audits: &[TaskAudit]) -> Result<(), Failure> {
             known(coverage.tests.to_string()),
             known(share(coverage.contradicted)),
             known(share(coverage.strongly)),
-            known(coverage.vacuous.to_string()),
+            known(
+                coverage
+                    .vacuous
+                    .map_or("not known".into(), |n| n.to_string()),
+            ),
             format!("{} in {} runs", audit.unreliable, audit.suite_seconds.len()),
             format!("{seconds:.1} s"),
             Vec::from_iter(audit.left_away.iter().map(|wall| wall.name())).join(", "),

@@ -57,14 +57,14 @@ fn Contradicted(coverage: Coverage) -> impl IntoView {
             </details>
         }
     });
-    let vacuous = (coverage.vacuous > 0).then(|| {
-        let hidden = coverage.vacuous as usize - coverage.some_vacuous.len();
+    let vacuous = coverage.vacuous.filter(|tests| *tests > 0).map(|tests| {
+        let hidden = tests as usize - coverage.some_vacuous.len();
         let more = (hidden > 0).then(|| view! { <li>{format!("and {}", format::count(hidden, "other"))}</li> });
-        let tests = coverage.some_vacuous.into_iter().map(|test| view! { <li><code>{test}</code></li> });
+        let named = coverage.some_vacuous.into_iter().map(|test| view! { <li><code>{test}</code></li> });
         view! {
             <details>
-                <summary>{format!("Tests that test nothing, for they pass with empty functions: {}", coverage.vacuous)}</summary>
-                <ul class="test-list">{tests.collect_any()}{more}</ul>
+                <summary>{format!("Tests that test nothing, for they pass with empty functions: {tests}")}</summary>
+                <ul class="test-list">{named.collect_any()}{more}</ul>
             </details>
         }
     });

@@ -1,7 +1,6 @@
 //! Audits of tasks: experiments on the tests themselves tell a reader how far scores can
 //! be trusted.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -10,11 +9,9 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_base::digest::hex;
 use swe_ci_base::error::Result;
 use swe_ci_core::audit::{Coverage, CoverageSum};
-use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::TestCommand;
-use swe_ci_grading::{Contradictions, Grading, contradictions_of, emptied, grade};
-use swe_ci_sandbox::ContainerSpec;
+use swe_ci_grading::{Contradictions, Grading, contradictions_of, passing_on_empty_functions};
 use swe_ci_store::{ContradictedSuite, TaskRow};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::preparation::TaskAudit;
@@ -71,42 +68,6 @@ impl Engine {
         Ok(suite.map(|suite| suite.coverage))
     }
 
-    /// The tests that pass on the target with empty functions.
-    async fn vacuous(
-        &self,
-        task: &TaskRow,
-        spec: &ContainerSpec,
-        grading: &Grading,
-    ) -> Result<Vec<String>> {
-        let sandbox = self.sandbox();
-        let tested = Box::pin(async {
-            let code = match emptied(sandbox.as_ref(), spec, &grading.oracle).await? {
-                Ok(code) => Arc::new(code),
-                Err(why) => {
-                    tracing::warn!(task = %task.id, "{why}");
-                    return Ok(None);
-                }
-            };
-            let container = sandbox.open(spec).await?;
-            let grading = Grading {
-                code,
-                ..grading.clone()
-            };
-            let graded = grade(container.as_ref(), &grading, &mut |_| {}).await;
-            graded.map(|graded| graded.result.ok())
-        });
-        // Mostly its tests cannot even be imported.
-        let Some(report) = tested.await.map_err(crate::unavailable)? else {
-            return Ok(Vec::new());
-        };
-        let tests = task.suite.tests.node_ids().iter();
-        let passing = |id: &&String| {
-            let test = report.tests.get(*id);
-            test.is_some_and(|test| test.outcome == Outcome::Passed)
-        };
-        Ok(tests.filter(passing).cloned().collect())
-    }
-
     /// The contradictions of a task's suite, made once; inside is why it has none.
     pub(super) async fn contradictions(
         &self,
@@ -146,10 +107,15 @@ impl Engine {
         if let Ok(contradictions) = &made {
             let tests = task.suite.tests.node_ids().iter().map(String::as_str);
             stored.coverage = contradictions.coverage(tests);
-            let mut vacuous = self.vacuous(task, &spec, &grading).await?;
-            stored.coverage.vacuous = crate::as_u32(vacuous.len());
-            vacuous.truncate(LISTED);
-            stored.coverage.some_vacuous = vacuous;
+            let passing = passing_on_empty_functions(sandbox.as_ref(), &spec, &grading);
+            if let Some(passing) = Box::pin(passing).await.map_err(crate::unavailable)? {
+                let tests = task.suite.tests.node_ids().iter();
+                let mut vacuous: Vec<String> =
+                    tests.filter(|id| passing.contains(*id)).cloned().collect();
+                stored.coverage.vacuous = Some(crate::as_u32(vacuous.len()));
+                vacuous.truncate(LISTED);
+                stored.coverage.some_vacuous = vacuous;
+            }
             let json = serde_json::to_vec(contradictions).context("they have no JSON")?;
             let key = format!("contradictions/{suite}.json");
             stored.artifact = self.artifacts.put(&key, json).await?;
@@ -162,7 +128,7 @@ impl Engine {
 /// On which the contradictions of a task and its changed inputs depend: the way in
 /// which they are made, too.
 fn suite_id(target: &str, image: &str, command: TestCommand) -> String {
-    hex(&Sha256::digest(format!("6\n{target}\n{image}\n{command}")))
+    hex(&Sha256::digest(format!("7\n{target}\n{image}\n{command}")))
 }
 
 fn suite_of(task: &TaskRow) -> String {

@@ -155,6 +155,7 @@ async fn honest_code_is_not_accused() {
         tests: 3,
         contradicted: 3,
         strongly: 3,
+        vacuous: Some(0),
         ..Coverage::default()
     };
     assert_eq!(task.contradictions, Some(all));
@@ -204,6 +205,9 @@ async fn the_tests_of_a_task_are_audited() {
 import tiny
 def test_square(): assert tiny.square(3) == 9
 def test_nothing(): tiny.square(3)
+def test_never_ends_without_functions():
+    while tiny.square(3) is None: pass
+    assert tiny.square(2) == 4
 ";
     let fixture = Fixture::new().await;
     let version = |code| [("tiny.py", code), ("tests/test_tiny.py", TESTS)];
@@ -222,10 +226,14 @@ def test_nothing(): tiny.square(3)
     let coverage = &audit.coverage;
     assert_eq!(
         (coverage.tests, coverage.contradicted),
-        (2, 2),
+        (3, 3),
         "{coverage:?}"
     );
     assert_eq!(coverage.some_vacuous, ["tests/test_tiny.py::test_nothing"]);
+    assert_eq!(coverage.vacuous, Some(1));
     let sum = engine.split(SPLIT).await.unwrap().audited;
-    assert_eq!((sum.tasks, sum.tests, sum.vacuous), (1, 2, 1));
+    assert_eq!(
+        (sum.tasks, sum.tests, sum.vacuous, sum.unknown),
+        (1, 3, 1, 0)
+    );
 }

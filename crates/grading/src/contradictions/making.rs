@@ -159,7 +159,7 @@ pub(crate) async fn session(
     let grading = contradictions.contradicting(grading, choice);
     let bootstrap = Bootstrap::start(container.as_ref(), grading.limits).await?;
     let staging = match contradictions.test_seconds {
-        Some(test_seconds) => Staging::Contradicted { test_seconds },
+        Some(test_seconds) => Staging::Bounded { test_seconds },
         None => Staging::AsWritten,
     };
     let on_line = &mut |_: &str| {};
