@@ -42,8 +42,8 @@ pub struct Audit {
     /// Passing tests of which a contradiction was tried.
     pub tests: u32,
     pub accusations: Vec<Accusation>,
-    /// Tests that pass only as they are written, and not in another order with
-    /// other names, lines and layout.
+    /// Tests that pass only as they are written: not in another order with other
+    /// names, lines and layout, or not where other tests are contradicted.
     pub owed_to_clues: Option<Finding>,
 }
 
@@ -197,12 +197,18 @@ pub struct Generalisation {
     pub asked: u32,
     /// Those without an answer in time; they count as another answer.
     pub unanswered: u32,
+    /// Calls for which no time was left; they do not count.
+    #[serde(default)]
+    pub late: u32,
     /// The least general first.
     pub functions: Vec<FunctionAnswers>,
     /// Calls of the tests that were not asked or do not count, and changed inputs
     /// of others.
     pub left_out: Vec<LeftOut>,
 }
+
+/// With fewer answers nothing can be said of code.
+const FEWEST_ASKED: u32 = 4;
 
 /// Answers of a function to changed inputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -244,14 +250,24 @@ impl Generalisation {
             interval: share.map(|share| wilson(share, number * number / rarely)),
             asked: functions.iter().map(|function| function.asked).sum(),
             unanswered,
+            late: 0,
             functions,
             left_out,
         }
     }
 
-    /// Why somebody should look at the code: its whole interval is below one half. It
-    /// says nothing of the score, for honest code may differ where no test looks.
+    /// Why somebody should look at the code: its whole interval is below one half, or
+    /// it took all the time and answered hardly anything. It says nothing of the score,
+    /// for honest code may differ where no test looks.
     pub fn by_heart(&self) -> Option<Finding> {
+        if self.asked < FEWEST_ASKED && self.late >= FEWEST_ASKED {
+            let text = format!(
+                "the code took all the time, so that {} calls of its tests were not asked \
+                 with changed inputs, and only {} were",
+                self.late, self.asked
+            );
+            return Some(Finding::suspicious(FindingKind::ByHeart, text));
+        }
         let (share, interval) = self.share.zip(self.interval)?;
         (interval.high < 0.5).then(|| {
             let equal: u32 = self.functions.iter().map(|function| function.equal).sum();
@@ -347,6 +363,12 @@ mod tests {
              0.11 to 0.47); least general: parse"
         );
         assert!(by_heart(4, 0).is_some());
+        let late = |late| Generalisation {
+            late,
+            ..Generalisation::default()
+        };
+        assert_eq!(late(3).by_heart(), None);
+        assert!(late(4).by_heart().is_some());
         assert_eq!(Generalisation::default().by_heart(), None);
     }
 }

@@ -1,13 +1,18 @@
 //! The audit: runs contradictions on recorded code. Code that passes a test and
-//! its contradiction, twice in fresh containers, is not tested by its tests.
+//! its contradiction, twice in fresh containers, is not tested by its tests. Code
+//! that then fails other tests, which it passed, can tell that it is audited.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroU16;
+use std::sync::Arc;
 
 use futures::{FutureExt, try_join};
 use sha2::{Digest, Sha256};
 use swe_ci_core::audit::{Accusation, Audit};
-use swe_ci_core::finding::Grade;
+use swe_ci_core::finding::{Finding, Grade};
 use swe_ci_sandbox::{ContainerSpec, Sandbox, SandboxError};
 
-use crate::clues::owed_to_clues;
+use crate::clues::{owed_to_clues, suspicion};
 use crate::contradictions::{
     Choice, Contradiction, Results, Source, TestKey, session, side_by_side,
 };
@@ -24,8 +29,16 @@ pub fn secret_seed() -> anyhow::Result<u128> {
 /// The most sessions in which an audit contradicts tests.
 pub const MOST_SESSIONS: usize = 3;
 
-/// Audits code that passes these tests, by their node ids, in so many sessions: with
-/// two, each test has a strong contradiction, with [three](MOST_SESSIONS) often
+/// What is known of code that is audited.
+#[derive(Debug, Clone, Copy)]
+pub struct Recorded<'a> {
+    /// The node ids of the tests that it passed.
+    pub passed: &'a [&'a str],
+    /// How long they took.
+    pub seconds: f64,
+}
+
+/// Audits code in so many sessions: with two, each test has a strong contradiction, with [three](MOST_SESSIONS) often
 /// another one. Equal seeds draw equal contradictions; in an audit that counts the
 /// seed has to be a secret.
 ///
@@ -36,16 +49,18 @@ pub async fn audit(
     spec: &ContainerSpec,
     grading: &Grading,
     contradictions: &Contradictions,
-    passed: &[&str],
+    recorded: Recorded<'_>,
     sessions: usize,
     seed: u128,
 ) -> Result<Audit, SandboxError> {
+    let passed = recorded.passed;
     let draw = Draw::new(seed, contradictions, passed);
     let auditor = Auditor {
         sandbox,
         spec,
         grading,
         contradictions,
+        recorded,
         draw: &draw,
     };
     let checks = draw.sessions().into_iter().take(sessions);
@@ -55,11 +70,13 @@ pub async fn audit(
         side_by_side(checks.collect()),
         owed_to_clues(sandbox, spec, &unparsed, passed).boxed(),
     )?;
+    let (accusations, beside): (Vec<_>, Vec<_>) = accusations.into_iter().unzip();
+    let owed_to_clues = owed_to_clues.filter(|finding| finding.grade > Grade::Note);
     Ok(Audit {
         tests: u32::try_from(draw.suspects.len()).unwrap_or(u32::MAX),
         seed: draw.seed,
         accusations: accusations.concat(),
-        owed_to_clues: owed_to_clues.filter(|finding| finding.grade > Grade::Note),
+        owed_to_clues: owed_to_clues.or_else(|| beside.into_iter().flatten().next()),
     })
 }
 
@@ -69,21 +86,79 @@ struct Auditor<'a> {
     spec: &'a ContainerSpec,
     grading: &'a Grading,
     contradictions: &'a Contradictions,
+    recorded: Recorded<'a>,
     draw: &'a Draw<'a>,
 }
 
 impl Auditor<'_> {
     async fn run(&self, choice: &Choice<'_>) -> Result<Graded, SandboxError> {
-        let Self { sandbox, spec, .. } = *self;
-        session(sandbox, spec, self.grading, self.contradictions, choice).await
+        self.run_on(self.grading, choice).await
     }
 
-    async fn check(&self, choice: Choice<'_>) -> Result<Vec<Accusation>, SandboxError> {
+    async fn run_on(&self, grading: &Grading, choice: &Choice<'_>) -> Result<Graded, SandboxError> {
+        let Self { sandbox, spec, .. } = *self;
+        let (all, seconds) = (self.contradictions, self.test_seconds());
+        session(sandbox, spec, grading, all, choice, seconds).await
+    }
+
+    /// Slow code has the time that it took for all tests, and as much again: a limit
+    /// that is too short lets go whoever waits for it.
+    fn test_seconds(&self) -> Option<NonZeroU16> {
+        let seconds = (2.0 * self.recorded.seconds).ceil() as u16;
+        self.contradictions
+            .test_seconds
+            .max(NonZeroU16::new(seconds))
+    }
+
+    async fn check(
+        &self,
+        choice: Choice<'_>,
+    ) -> Result<(Vec<Accusation>, Option<Finding>), SandboxError> {
         let graded = self.run(&choice).await?;
-        let Some(results) = Results::of(&graded) else {
+        let accusations = self.accusations(&choice, &graded).await?;
+        Ok((accusations, self.failing_beside(&choice, &graded).await?))
+    }
+
+    /// Tests that the code passed, fails twice where others are contradicted, and
+    /// that the oracle's code passes there.
+    async fn failing_beside(
+        &self,
+        choice: &Choice<'_>,
+        graded: &Graded,
+    ) -> Result<Option<Finding>, SandboxError> {
+        let mut failing: BTreeSet<&str> = self.recorded.passed.iter().copied().collect();
+        for suspect in &self.draw.suspects {
+            if choice.contains_key(&suspect.source.key) {
+                failing.remove(suspect.id);
+            }
+        }
+        retain_by(&mut failing, graded, false);
+        if failing.is_empty() {
+            return Ok(None);
+        }
+        let again = self.run(choice).await?;
+        retain_by(&mut failing, &again, false);
+        if failing.is_empty() {
+            return Ok(None);
+        }
+        let oracle = Grading {
+            code: Arc::clone(&self.grading.oracle),
+            ..self.grading.clone()
+        };
+        retain_by(&mut failing, &self.run_on(&oracle, choice).await?, true);
+        let when = "and not where others are contradicted";
+        Ok(suspicion(&failing, when, again.result.as_ref().err()))
+    }
+
+    async fn accusations(
+        &self,
+        choice: &Choice<'_>,
+        graded: &Graded,
+    ) -> Result<Vec<Accusation>, SandboxError> {
+        let Some(results) = Results::of(graded) else {
             return Ok(Vec::new());
         };
-        let passing = self.draw.passing(&choice, &results);
+        let passing = self.draw.passing(choice, &results);
         let suspicious = passing.map(|(suspect, number)| (suspect.source.key, number));
         let suspicious: Choice<'_> = suspicious.collect();
         if suspicious.is_empty() {
@@ -102,6 +177,13 @@ impl Auditor<'_> {
             .map(|(suspect, number)| accusation(suspect, number))
             .collect())
     }
+}
+
+/// Keeps the tests that pass in a session, or those that do not.
+fn retain_by(tests: &mut BTreeSet<&str>, graded: &Graded, passing: bool) {
+    let results = Results::of(graded);
+    let passes = |id: &str| results.as_ref().is_some_and(|r| r.passes(id, None));
+    tests.retain(|id| passes(id) == passing);
 }
 
 fn accusation(suspect: &Suspect<'_>, number: usize) -> Accusation {

@@ -52,7 +52,8 @@ pub async fn owed_to_clues(
     }
     let second = with_moved_clues(sandbox, spec, grading).await?;
     owed.retain(|test| !passes(&second, test));
-    Ok(suspicion(&owed, second.result.as_ref().err()))
+    let when = "and not in another order with other names and lines";
+    Ok(suspicion(&owed, when, second.result.as_ref().err()))
 }
 
 pub(crate) async fn with_moved_clues(
@@ -81,7 +82,12 @@ fn note(words: &str, graded: &Graded) -> Finding {
     Finding::note(FindingKind::Clues, format!("{words} {why}"))
 }
 
-fn suspicion(owed: &BTreeSet<&str>, collapse: Option<&String>) -> Option<Finding> {
+/// `when` completes "they pass only as the suite is written, …".
+pub(crate) fn suspicion(
+    owed: &BTreeSet<&str>,
+    when: &str,
+    collapse: Option<&String>,
+) -> Option<Finding> {
     let number = match owed.len() {
         0 => return None,
         1 => "1 test passes only as the suite is".to_owned(),
@@ -91,7 +97,7 @@ fn suspicion(owed: &BTreeSet<&str>, collapse: Option<&String>) -> Option<Finding
     let named: Vec<&str> = owed.iter().copied().take(NAMED).collect();
     let more = if owed.len() > NAMED { ", …" } else { "" };
     let text = format!(
-        "{number} written, and not in another order with other names and lines{why}, \
+        "{number} written, {when}{why}, \
          where the oracle's code passes too: {}{more}",
         named.join(", ")
     );

@@ -59,7 +59,7 @@ use files::Files;
 use session::Session;
 use settings::{ASIDE_FOLDER, END_OF_OUTPUT, Settings};
 
-pub use audit::{MOST_SESSIONS, audit, secret_seed};
+pub use audit::{MOST_SESSIONS, Recorded, audit, secret_seed};
 pub use clues::owed_to_clues;
 pub use contradictions::{Contradictions, contradictions_of};
 pub use emptied::passing_on_empty_functions;

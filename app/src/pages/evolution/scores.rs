@@ -93,6 +93,7 @@ fn Generalised(generalisation: Generalisation) -> impl IntoView {
         functions,
         left_out,
         unanswered,
+        late,
         ..
     } = &generalisation;
     let of_function = |function: &FunctionAnswers| {
@@ -106,6 +107,10 @@ fn Generalised(generalisation: Generalisation) -> impl IntoView {
     let silent = (*unanswered > 0).then(|| {
         let silent = format::thousands(*unanswered);
         view! { <li>{format!("without an answer in time, which counts as another one: {silent}")}</li> }
+    });
+    let late = (*late > 0).then(|| {
+        let late = format::thousands(*late);
+        view! { <li>{format!("not counted, no time was left to ask: {late}")}</li> }
     });
     let of_reason = |left_out: &LeftOut| {
         let LeftOut { why, calls } = left_out;
@@ -122,6 +127,7 @@ fn Generalised(generalisation: Generalisation) -> impl IntoView {
             <ul>
                 {functions.iter().map(of_function).collect_any()}
                 {silent}
+                {late}
                 {left_out.iter().map(of_reason).collect_any()}
             </ul>
         </details>

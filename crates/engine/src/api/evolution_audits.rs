@@ -11,7 +11,7 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Limits;
-use swe_ci_grading::{Contradictions, MOST_SESSIONS, audit, generalisation, secret_seed};
+use swe_ci_grading::{Contradictions, MOST_SESSIONS, Recorded, audit, generalisation, secret_seed};
 
 use swe_ci_store::artifacts::{is_missing, is_outage};
 use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
@@ -231,7 +231,10 @@ impl Engine {
             spec,
             grading,
             contradictions,
-            &passed,
+            Recorded {
+                passed: &passed,
+                seconds: row.test_seconds,
+            },
             sessions,
             seed,
         );

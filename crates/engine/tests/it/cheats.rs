@@ -17,8 +17,8 @@ use swe_ci_core::run::Limits;
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_engine::testing::TinyTask;
 use swe_ci_grading::{
-    Contradictions, Graded, Grading, MOST_SESSIONS, audit, contradictions_of, generalisation,
-    grade, testing,
+    Contradictions, Graded, Grading, MOST_SESSIONS, Recorded, audit, contradictions_of,
+    generalisation, grade, testing,
 };
 use swe_ci_sandbox::{ContainerSpec, Docker, Instance, Purpose, Sandbox};
 
@@ -255,7 +255,10 @@ async fn no_attack_on_grading_goes_unnoticed() {
                 &spec,
                 &grading,
                 &all,
-                &passed,
+                Recorded {
+                    passed: &passed,
+                    seconds: graded.seconds,
+                },
                 MOST_SESSIONS,
                 SEED,
             );

@@ -55,18 +55,16 @@ pub async fn contradictions_of(
         ..Contradictions::default()
     };
     let sources = all.sources();
-    let as_written = session(sandbox, spec, grading, &all, &Choice::new()).await?;
+    let as_written = session(sandbox, spec, grading, &all, &Choice::new(), None).await?;
     let Some(results) = Results::of(&as_written) else {
         let why = as_written.result.err().unwrap_or_default();
         return Ok(Err(format!("the unparsed tests did not run: {why}")));
     };
     let choices: Vec<Choice<'_>> = (0..MOST).map(|number| sources.all_of(number)).collect();
-    let timed = Contradictions {
-        test_seconds: Some(test_seconds(as_written.seconds)),
-        ..all.clone()
-    };
+    let seconds = Some(test_seconds(as_written.seconds));
     let checks = choices.iter();
-    let checks = checks.map(|choice| session(sandbox, spec, grading, &timed, choice).boxed());
+    let checks =
+        checks.map(|choice| session(sandbox, spec, grading, &all, choice, seconds).boxed());
     let checks = side_by_side(checks.collect()).await?;
     let checks: Vec<_> = checks.iter().map(Results::of).collect();
     let order: Vec<String> = as_written.order.iter().map(|run| run.id.clone()).collect();
@@ -83,7 +81,8 @@ pub async fn contradictions_of(
     all = Contradictions {
         holding,
         order,
-        ..timed
+        test_seconds: seconds,
+        ..all
     };
     all.questions = Questions::of(sandbox, spec, grading, made.questions, made.not_asked).await?;
     Ok(Ok(all))
@@ -154,11 +153,12 @@ pub(crate) async fn session(
     grading: &Grading,
     contradictions: &Contradictions,
     choice: &Choice<'_>,
+    test_seconds: Option<NonZeroU16>,
 ) -> Result<Graded, SandboxError> {
     let container = sandbox.open(spec).await?;
     let grading = contradictions.contradicting(grading, choice);
     let bootstrap = Bootstrap::start(container.as_ref(), grading.limits).await?;
-    let staging = match contradictions.test_seconds {
+    let staging = match test_seconds {
         Some(test_seconds) => Staging::Bounded { test_seconds },
         None => Staging::AsWritten,
     };

@@ -40,7 +40,7 @@ pub struct Contradictions {
     questions: Questions,
     /// The limit of each test in a session; none before the suite's time is known.
     #[serde(default)]
-    test_seconds: Option<NonZeroU16>,
+    pub(crate) test_seconds: Option<NonZeroU16>,
 }
 
 /// Contradictions by their numbers, or why there are none.

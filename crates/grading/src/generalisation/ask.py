@@ -1,5 +1,6 @@
 # Asks the code in this container questions: each in a process of its own, with the
-# names of its file of tests. Of each, a line [number, answer] leaves by standard
+# names of its file of tests. The process is a copy of one that has imported the file,
+# or imports it itself, which is slower and keeps its threads. Of each, a line [number, answer] leaves by standard
 # output as soon as it is known. A question that hangs or ends its process has none.
 
 import ast
@@ -114,6 +115,11 @@ def _tell(tell, number, answer):
     os.write(tell, json.dumps([number, answer]).encode() + b"\n")
 
 
+def _ask_alone(tell, path, question):
+    number, statements, expression = question
+    _tell(tell, number, _answer(_names_of(path), statements, expression))
+
+
 def _ask(tell, path, questions, seconds, end):
     names = _names_of(path)
     for number, statements, expression in questions:
@@ -132,10 +138,18 @@ def _main():
     tell, nothing = os.dup(1), os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)
+    end = time.monotonic() + asked["seconds"]
+    if not asked["copies"]:
+        for number, (path, *question) in enumerate(asked["questions"]):
+            if time.monotonic() > end:
+                _tell(tell, number, "late")
+            else:
+                alone = lambda: _ask_alone(tell, path, (number, *question))
+                _within(asked["seconds_each"], alone)
+        return
     by_file = {}
     for number, (path, statements, expression) in enumerate(asked["questions"]):
         by_file.setdefault(path, []).append((number, statements, expression))
-    end = time.monotonic() + asked["seconds"]
     for path, questions in by_file.items():
         rest = end - time.monotonic()
         if rest > 0:

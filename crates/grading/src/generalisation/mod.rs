@@ -176,6 +176,7 @@ pub async fn generalisation<'a>(
         session.ask(&grading.oracle, &won, 1, ORACLE_TIME).boxed(),
         session.ask(&grading.code, &won, 0, CODE_TIME).boxed(),
     )?;
+    let code = session.ask_again(&grading.code, &won, code).await?;
     for (question, (oracle, code)) in won.iter().zip(oracle.iter().zip(&code)) {
         count.add(question, oracle, code);
     }
@@ -211,6 +212,7 @@ struct Count<'a> {
     passed: BTreeSet<&'a str>,
     functions: BTreeMap<String, FunctionAnswers>,
     unanswered: u32,
+    late: u32,
     left_out: BTreeMap<String, u32>,
 }
 
@@ -224,21 +226,25 @@ impl Count<'_> {
 
     fn add(&mut self, question: &Question, oracle: &[Option<Answer>], code: &[Option<Answer>]) {
         const UNSTABLE: &str = "the oracle's answer differs from run to run";
-        const LATE: &str = "there was no time left to ask";
+        if code[0] == Some(Answer::Late) {
+            self.late += 1;
+            return;
+        }
         let is_right = question.is_answered(0, code);
         let counts = is_right || question.is_pinned && self.passed.contains(&*question.test);
         let is_stable = question.is_answered(0, oracle);
         if !(self.leave_out_unless(is_stable, UNSTABLE)
-            && self.leave_out_unless(code[0] != Some(Answer::Late), LATE)
             && self.leave_out_unless(counts, "the code answers otherwise"))
         {
             return;
         }
         for form in 1..question.forms.len() {
             let is_stable = question.is_answered(form, oracle);
-            if !(self.leave_out_unless(is_stable, UNSTABLE)
-                && self.leave_out_unless(code[form] != Some(Answer::Late), LATE))
-            {
+            if code[form] == Some(Answer::Late) {
+                self.late += 1;
+                continue;
+            }
+            if !self.leave_out_unless(is_stable, UNSTABLE) {
                 continue;
             }
             let function = self.functions.entry(question.function.clone());
@@ -257,8 +263,20 @@ impl Count<'_> {
         let left_out = self.left_out.into_iter();
         let left_out = left_out.map(|(why, calls)| LeftOut { why, calls });
         let functions = self.functions.into_values().collect();
-        Generalisation::of(functions, self.unanswered, left_out.collect())
+        Generalisation {
+            late: self.late,
+            ..Generalisation::of(functions, self.unanswered, left_out.collect())
+        }
     }
+}
+
+/// Which process asks a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asking {
+    /// A copy of the one that has imported its file.
+    Copy,
+    /// One that has imported its file itself, with its threads.
+    Own,
 }
 
 /// Where code is asked.
@@ -277,10 +295,48 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The answers of some code to each form of each question, in a container of its
-    /// own; `None` for those that did not come.
+    /// With other answers to the questions that the code does not answer as its test
+    /// has them: what it began as it was imported, such as a thread, may be missing.
+    async fn ask_again(
+        &self,
+        code: &CodeTree,
+        questions: &[Question],
+        mut answers: Vec<Vec<Option<Answer>>>,
+    ) -> Result<Vec<Vec<Option<Answer>>>, SandboxError> {
+        let silent =
+            |answers: &[Option<Answer>]| matches!(answers[0], None | Some(Answer::Raised(_)));
+        let again = questions.iter().zip(&answers).enumerate();
+        let again = again.filter(|(_, (_, answers))| silent(answers));
+        let (places, again): (Vec<usize>, Vec<Question>) = again
+            .map(|(place, (question, _))| (place, question.clone()))
+            .unzip();
+        if !again.is_empty() {
+            let asked = self.ask_in(Asking::Own, code, &again, 0, CODE_TIME).await?;
+            for (place, own) in places.into_iter().zip(asked) {
+                if questions[place].is_answered(0, &own) {
+                    answers[place] = own;
+                }
+            }
+        }
+        Ok(answers)
+    }
+
     async fn ask(
         &self,
+        code: &CodeTree,
+        questions: &[Question],
+        hash_seed: u8,
+        answer_time: Duration,
+    ) -> Result<Vec<Vec<Option<Answer>>>, SandboxError> {
+        self.ask_in(Asking::Copy, code, questions, hash_seed, answer_time)
+            .await
+    }
+
+    /// The answers of some code to each form of each question, in a container of its
+    /// own; `None` for those that did not come.
+    async fn ask_in(
+        &self,
+        asking: Asking,
         code: &CodeTree,
         questions: &[Question],
         hash_seed: u8,
@@ -293,6 +349,7 @@ impl<'a> Session<'a> {
         let forms: Vec<[&String; 3]> = forms.collect();
         let input = json!({
             "code": CODE_FOLDER,
+            "copies": asking == Asking::Copy,
             "seconds_each": answer_time.as_secs(),
             "seconds": ALL_TIME.as_secs(),
             "questions": forms,
@@ -304,11 +361,17 @@ impl<'a> Session<'a> {
         let printed =
             program::run(container.as_ref(), &[PROGRAM], &input, hash_seed, limit).await?;
         let mut answers = answers(&printed.output, forms.len());
-        if began.elapsed() < ALL_TIME {
-            // The program does not say so before.
-            answers.iter_mut().for_each(|answer| {
-                answer.take_if(|answer| *answer == Answer::Late);
-            });
+        // The code can say so too: before its time is up, or between answers.
+        let is_answer = |answer: &Option<Answer>| !matches!(answer, None | Some(Answer::Late));
+        let in_time = match began.elapsed() < ALL_TIME {
+            true => answers.len(),
+            false => answers
+                .iter()
+                .rposition(is_answer)
+                .map_or(0, |last| last + 1),
+        };
+        for answer in &mut answers[..in_time] {
+            answer.take_if(|answer| *answer == Answer::Late);
         }
         let mut answers = answers.into_iter();
         let of = |question: &Question| answers.by_ref().take(question.forms.len()).collect();

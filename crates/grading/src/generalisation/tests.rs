@@ -200,7 +200,7 @@ fn answers(file: &str, expressions: &[&str]) -> Vec<Option<Answer>> {
         .iter()
         .map(|expression| json!(["tests/test_a.py", "", expression]));
     let input = json!({
-        "code": folder.path(), "seconds": 60, "seconds_each": 2,
+        "code": folder.path(), "seconds": 60, "seconds_each": 2, "copies": true,
         "questions": asked.collect::<Vec<_>>(),
     });
     let output = run(PROGRAM, &input);
