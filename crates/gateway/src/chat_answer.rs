@@ -51,11 +51,13 @@ impl ChatAnswer {
             if let Some(reason) = choice["finish_reason"].as_str() {
                 self.finish_reason = Some(reason.to_owned());
             }
-            for part in [&choice["message"], &choice["delta"]] {
-                if part.is_object() {
-                    let message = self.message.get_or_insert_with(|| Map::new().into());
-                    merge(message, part);
-                }
+            let (whole, piece) = (&choice["message"], &choice["delta"]);
+            if whole.is_object() {
+                self.message = Some(whole.clone());
+            }
+            if piece.is_object() {
+                let message = self.message.get_or_insert_with(|| Map::new().into());
+                merge(message, piece);
             }
         }
     }
@@ -110,7 +112,9 @@ fn begun(value: &Value) -> Value {
 
 /// Some providers leave out the index, or use 0 for all and tell items apart by ids.
 fn continues(old: &Value, item: &Value) -> bool {
+    let indices = (old["index"].as_u64(), item["index"].as_u64());
     match (old["id"].as_str(), item["id"].as_str()) {
+        _ if matches!(indices, (Some(one), Some(other)) if one != other) => false,
         (Some(one), Some(other)) if !other.is_empty() => one == other,
         _ => item.is_object() && (item["index"].is_null() || old["index"] == item["index"]),
     }
@@ -174,6 +178,21 @@ mod tests {
                 end("tool_calls"),
             ],
             json!({"tool_calls": [function("a", r#"{"x":1}"#), function("b", "{}"), function("c", "[]")]}),
+            "tool_calls",
+        );
+        // Two calls of one id are two calls.
+        let twice = json!({"tool_calls": [function("a", "{}"), function("a", "[]")]});
+        let begun = |index: u32| json!({"index": index, "id": "a", "type": "function", "function": {"name": "bash", "arguments": ""}});
+        let more = |index: u32, arguments: &str| json!({"index": index, "id": "a", "function": {"arguments": arguments}});
+        check(
+            &[
+                call(begun(0)),
+                call(more(0, "{}")),
+                call(begun(1)),
+                call(more(1, "[]")),
+                end("tool_calls"),
+            ],
+            twice,
             "tool_calls",
         );
         assert_eq!(ChatAnswer::parse(b"<html>"), ChatAnswer::default());

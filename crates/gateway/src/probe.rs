@@ -88,7 +88,7 @@ impl SessionState {
         match (metered.error, metered.odd_end) {
             (Some(error), _) => failed(shorten(&self.without_key(&error))),
             // An end that its protocol does not know may be its way to say `stop`.
-            (None, Some(end)) if !text.to_lowercase().contains(WORD) => {
+            (None, Some(end)) if !metered.said.to_lowercase().contains(WORD) => {
                 failed(format!("the answer ended with `{end}`"))
             }
             _ if !metered.complete => failed(format!("no whole answer: {}", shorten(&text))),

@@ -96,12 +96,17 @@ impl ActiveExchange {
                 true => next.await,
                 false => self.keeping_alive(next).await,
             };
-            drop(waiting.take());
+            if !matches!(next, Ok(Some(Ok(_)))) {
+                drop(waiting.take());
+            }
             match next {
                 Err(_) if answer.passing => return Ok(Some(self.silent().why)),
                 Err(_) => return Err(self.silent()),
                 Ok(None) => return Ok(None),
-                Ok(Some(Ok(piece))) => self.take(piece, answer).await,
+                Ok(Some(Ok(piece))) => {
+                    self.take(piece, answer).await;
+                    drop(waiting.take_if(|_| answer.meter.began()));
+                }
                 Ok(Some(Err(error))) => return Ok(Some(error.without_url().to_string())),
             }
         }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::{BadLine, bad, json, text};
+use super::{BadLine, bad, json, text, tokens};
 use crate::usage::Usage;
 
 /// What a trial of Harbor is about, and how many steps it came to.
@@ -185,19 +185,20 @@ struct RawStep {
     agent_result: Option<RawUsage>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct RawUsage {
-    n_input_tokens: Option<u64>,
-    n_cache_tokens: Option<u64>,
-    n_output_tokens: Option<u64>,
+    n_input_tokens: Value,
+    n_cache_tokens: Value,
+    n_output_tokens: Value,
 }
 
 impl RawUsage {
     fn usage(self) -> Option<Usage> {
         Some(Usage {
-            input_tokens: self.n_input_tokens?,
-            output_tokens: self.n_output_tokens.unwrap_or(0),
-            cached_tokens: self.n_cache_tokens.unwrap_or(0),
+            input_tokens: tokens(&self.n_input_tokens)?,
+            output_tokens: tokens(&self.n_output_tokens).unwrap_or(0),
+            cached_tokens: tokens(&self.n_cache_tokens).unwrap_or(0),
             reasoning_tokens: 0,
         })
     }

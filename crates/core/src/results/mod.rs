@@ -98,6 +98,18 @@ fn bad(line: u32, problem: impl Into<String>) -> BadLine {
     }
 }
 
+/// More tokens no step has; sums over all steps stay far below the largest number.
+const MOST_TOKENS: f64 = 1e12;
+
+/// A count of tokens as some program wrote it; `None` where it is none, or none that
+/// can be.
+fn tokens(value: &serde_json::Value) -> Option<u64> {
+    let number = value.as_f64()?;
+    (0.0..=MOST_TOKENS)
+        .contains(&number)
+        .then_some(number as u64)
+}
+
 /// A plausible count of tests.
 fn count(line: u32, name: &str, value: i64) -> Result<u32, BadLine> {
     let count = u32::try_from(value).ok().filter(|n| *n <= MAX_TESTS);

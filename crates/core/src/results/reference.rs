@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use super::{BadLine, MAX_ITERATIONS, Record, Recorded, bad, count, json, text};
+use super::{BadLine, MAX_ITERATIONS, Record, Recorded, bad, count, json, text, tokens};
 use crate::usage::Usage;
 
 #[derive(Deserialize)]
@@ -23,17 +23,20 @@ struct Pytest {
     total: Option<i64>,
 }
 
+/// Counts as other programs write them.
 #[derive(Deserialize)]
 struct Agent {
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
+    #[serde(default)]
+    input_tokens: serde_json::Value,
+    #[serde(default)]
+    output_tokens: serde_json::Value,
 }
 
 impl Agent {
     fn usage(&self) -> Option<Usage> {
         Some(Usage {
-            input_tokens: self.input_tokens?,
-            output_tokens: self.output_tokens?,
+            input_tokens: tokens(&self.input_tokens)?,
+            output_tokens: tokens(&self.output_tokens)?,
             ..Usage::default()
         })
     }
@@ -115,6 +118,13 @@ mod tests {
             Some((100, 7))
         );
         assert_eq!(first.programmer, None);
+        let usages = record.iterations[1..].iter().map(|i| i.architect.is_some());
+        assert_eq!(usages.collect::<Vec<_>>(), [true, false, false]);
+        // Nothing is said of the others, or nothing that can be.
+        let odd = r#"{"gap": 0, "pytest": {"passed": 9}, "architect": {"input_tokens": 7.0, "output_tokens": 9223372036854775807}, "programmer": {"input_tokens": 7.0, "output_tokens": "3"}}"#;
+        let odd = parse(format!("{{\"gap\": 9, \"pytest\": {{}}}}\n{odd}\n").as_bytes());
+        let odd = odd.unwrap().iterations[0];
+        assert_eq!((odd.architect, odd.programmer), (None, None));
         assert!(record.iterations[3].solved && !first.solved);
     }
 

@@ -14,6 +14,10 @@ const MAX_EVENT: usize = 8 * 1024 * 1024;
 /// Maximum bytes of an answer that is not streamed; longer ones are ignored.
 const MAX_ANSWER: usize = 32 * 1024 * 1024;
 const MAX_ERROR: usize = 2000;
+/// Bytes of what the model says that are kept: a probe looks for a word.
+const MAX_SAID: usize = 4 << 10;
+/// More tokens no answer has: such a count is none.
+const MOST_TOKENS: u64 = 100_000_000;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metered {
@@ -27,6 +31,8 @@ pub struct Metered {
     pub error: Option<String>,
     /// The model has said something, or was cut off before it did.
     pub says: bool,
+    /// The beginning of what it says, of whatever kind.
+    pub said: String,
     /// The reason for the end, if the protocol knows no such.
     pub odd_end: Option<String>,
     /// The reason for the end, if it was a limit or a filter of the model's.
@@ -76,7 +82,10 @@ pub(super) struct Counts {
 pub(super) struct AnswerProgress {
     counts: Counts,
     ended: bool,
+    /// The provider works at it: there was more than signs of a queue.
+    began: bool,
     says: bool,
+    said: String,
     odd_end: Option<String>,
     cut: Option<String>,
     error: Option<String>,
@@ -99,6 +108,12 @@ impl Meter {
     /// Whether there is nothing but white space so far.
     pub fn is_empty(&self) -> bool {
         matches!(self.form, Form::Unknown)
+    }
+
+    /// Whether the provider is at work: comments and signs of a queue keep the
+    /// connection alive and say nothing.
+    pub fn began(&self) -> bool {
+        self.progress.began || matches!(self.form, Form::Whole(_) | Form::TooLong)
     }
 
     /// Whether something in it is worth passing on.
@@ -150,6 +165,7 @@ impl Meter {
             complete: found.ended && found.error.is_none(),
             error: found.error,
             says: found.says,
+            said: found.said,
             odd_end: found.odd_end,
             cut: found.cut,
         }
@@ -161,6 +177,7 @@ impl AnswerProgress {
     fn event(&mut self, protocol: Protocol, event: Event, ended: bool) {
         let value = read_json(event.data.as_bytes());
         let value = value.unwrap_or(Value::String(event.data));
+        self.began |= !is_sign_of_a_queue(&value);
         if let Value::String(text) = &value
             && ended
             && text.starts_with('{')
@@ -187,7 +204,11 @@ impl AnswerProgress {
     /// Something of the model's, if this is more than an empty text, list or object.
     pub(super) fn say(&mut self, part: &Value) {
         self.says |= match part {
-            Value::String(text) => !text.is_empty(),
+            Value::String(text) => {
+                let free = MAX_SAID.saturating_sub(self.said.len());
+                self.said.extend(text.chars().take(free));
+                !text.is_empty()
+            }
             Value::Array(parts) => !parts.is_empty(),
             Value::Object(fields) => !fields.is_empty(),
             _ => false,
@@ -205,15 +226,16 @@ impl AnswerProgress {
 
     /// The end, if a reason is given.
     pub(super) fn end(&mut self, reason: &Value, ends: Ends) {
-        self.end_if(reason.is_string());
+        self.end_if(reason.as_str().is_some_and(is_reason));
         self.reason(reason, ends);
     }
 
     /// The reason for an end that is yet to come.
     pub(super) fn reason(&mut self, reason: &Value, ends: Ends) {
-        let Some(reason) = reason.as_str() else {
+        let Some(reason) = reason.as_str().filter(|reason| is_reason(reason)) else {
             return;
         };
+        self.odd_end = None;
         if ends.cut.contains(&reason) {
             self.says = true;
             self.cut = Some(reason.to_owned());
@@ -222,9 +244,9 @@ impl AnswerProgress {
         }
     }
 
-    /// Records the first error; null is no error.
+    /// Records the first error, if it says something.
     pub(super) fn fail(&mut self, error: &Value) {
-        if error.is_null() || self.error.is_some() {
+        if says_nothing(error) || self.error.is_some() {
             return;
         }
         let text = error.as_str().or_else(|| error["message"].as_str());
@@ -251,10 +273,34 @@ impl Counts {
     }
 }
 
-/// The number at a JSON pointer; 0 if there is none. Some providers write whole
-/// numbers with a fraction.
+/// Some providers write a reason into each event, and so one that is none.
+fn is_reason(reason: &str) -> bool {
+    !matches!(reason, "" | "null" | "FINISH_REASON_UNSPECIFIED")
+}
+
+/// Whether there is nothing in it but empty fields.
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.iter().all(says_nothing),
+        Value::Object(fields) => fields.values().all(says_nothing),
+    }
+}
+
+/// Events that come before the provider begins to work.
+fn is_sign_of_a_queue(event: &Value) -> bool {
+    let kind = event["type"].as_str();
+    says_nothing(event) || matches!(kind, Some("ping" | "response.queued"))
+}
+
+/// The number at a JSON pointer; 0 if there is none, or none that can be. Some
+/// providers write whole numbers with a fraction.
 pub(super) fn number(value: &Value, pointer: &str) -> u64 {
     let number = value.pointer(pointer);
     let whole = number.and_then(Value::as_u64);
-    whole.unwrap_or_else(|| number.and_then(Value::as_f64).map_or(0, |n| n as u64))
+    let number = whole.unwrap_or_else(|| number.and_then(Value::as_f64).map_or(0, |n| n as u64));
+    if number > MOST_TOKENS { 0 } else { number }
 }

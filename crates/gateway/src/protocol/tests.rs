@@ -350,6 +350,7 @@ fn metered<'a>(protocol: Protocol, pieces: impl IntoIterator<Item = &'a [u8]>) -
     }
     Metered {
         says: false,
+        said: String::new(),
         is_uncounted: false,
         odd_end: None,
         ..meter.finish()
@@ -372,6 +373,40 @@ fn a_stream_is_metered_however_it_is_cut() {
             assert_eq!(metered(protocol, [one, other]), expect, "{at}: {stream}");
         }
     }
+}
+
+/// As some providers write them into each event.
+#[test]
+fn fields_without_content_say_nothing() {
+    for error in [
+        json!(null),
+        json!(""),
+        json!(false),
+        json!({"message": "", "type": "", "param": "", "code": null}),
+    ] {
+        let events = [
+            json!({"choices": [{"delta": {"content": "rea"}, "finish_reason": ""}], "error": error}),
+            json!({"choices": [{"delta": {"content": "dy"}, "finish_reason": "null"}], "error": error}),
+            json!({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 1e300, "completion_tokens": u64::MAX}}),
+        ];
+        let mut meter = Meter::new(Chat);
+        meter.take(b": waiting\n\n");
+        assert!(!meter.began());
+        for event in &events[..2] {
+            meter.take(format!("data: {event}\n\n").as_bytes());
+        }
+        assert!(meter.began());
+        meter.take(format!("data: {}\n\n", events[2]).as_bytes());
+        let found = meter.finish();
+        assert!(found.complete && found.is_uncounted, "{found:?}");
+        assert_eq!((found.error, found.odd_end), (None, None));
+        assert_eq!(found.said, "ready");
+        let cut = format!("data: {}\n\n", events[0]);
+        assert!(!metered(Chat, [cut.as_bytes()]).complete);
+    }
+    let mut queue = Meter::new(Messages);
+    queue.take(b"event: ping\ndata: {\"type\": \"ping\"}\n\n");
+    assert!(!queue.began());
 }
 
 #[test]
@@ -445,8 +480,11 @@ fn answers_in_one_piece_are_metered() {
     );
     check(Messages, json!({"input_tokens": 7}), None);
     check(Gemini, json!({"totalTokens": 7}), None);
-    let most = json!({"prompt_tokens": u64::MAX, "completion_tokens": u64::MAX, "total_tokens": 1});
-    check(Chat, chat(most), usage(u64::MAX, 0, u64::MAX, 0));
+    let most = 100_000_000_u64;
+    let counts = |n: u64| chat(json!({"prompt_tokens": n, "completion_tokens": n}));
+    check(Chat, counts(most), usage(most, 0, most, 0));
+    check(Chat, counts(most + 1), None);
+    check(Chat, counts(u64::MAX), None);
 }
 
 #[test]

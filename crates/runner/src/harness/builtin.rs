@@ -144,7 +144,11 @@ impl Call {
                 .and_then(Value::as_str)
                 .unwrap_or_default()
         };
-        let arguments = serde_json::from_str::<Value>(text("/function/arguments"));
+        // Some providers send them as they are, and not as text.
+        let arguments = match call.pointer("/function/arguments") {
+            Some(whole) if whole.is_object() => Ok(whole.clone()),
+            _ => serde_json::from_str::<Value>(text("/function/arguments")),
+        };
         let tool = arguments
             .and_then(|arguments| {
                 let name = text("/function/name");
@@ -426,6 +430,8 @@ mod tests {
         );
         check("rm", "{}", "unknown variant `rm`");
         check("bash", "{", "cannot be understood");
+        let whole = json!({"function": {"name": "bash", "arguments": {"command": "ls"}}});
+        assert!(Call::parse(&whole).tool.is_ok());
     }
 
     #[test]
