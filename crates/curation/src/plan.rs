@@ -137,7 +137,7 @@ impl Default for Filter {
     fn default() -> Self {
         Self {
             min_gap: 5,
-            repeats: 3,
+            repeats: 5,
             max_suite_seconds: 600.0,
             replay: 20,
             max_test_seconds: 60,

@@ -38,7 +38,7 @@ pub struct ImportOptions {
 impl Default for ImportOptions {
     fn default() -> Self {
         Self {
-            repeats: 3,
+            repeats: 5,
             parallel: None,
             only: Vec::new(),
             again: false,
@@ -82,6 +82,8 @@ impl Importer<'_> {
         };
         let parallel = self.options.parallel;
         let parallel = parallel.unwrap_or_else(|| host::carries(Limits::default()));
+        let declared = lines.first().and_then(|(_, line)| line.iterations());
+        self.store.declare_iterations(split, declared).await?;
         let mut done = 0;
         let total = lines.len();
         let one = |(position, line): (u32, TaskLine)| {
@@ -142,7 +144,8 @@ impl Importer<'_> {
             let image = preparation.image_at_hand(line).await?;
             let same = |row: &TaskRow| image.as_ref().is_none_or(|image| *image == row.image);
             if let Some(row) = known.into_iter().find(same) {
-                return Ok(row);
+                let extra = line.extra.clone();
+                return Ok(TaskRow { extra, ..row });
             }
         }
         Ok(preparation.prepare(line).await?.0)

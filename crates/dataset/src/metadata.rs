@@ -38,6 +38,11 @@ impl TaskLine {
         Some(value)
     }
 
+    /// The N of its split, where the file declares it.
+    pub fn iterations(&self) -> Option<u32> {
+        self.column(Plan::COLUMN)?.trim().parse().ok()
+    }
+
     /// The column `test_command`; the reference's without it, which the declared
     /// gaps of the official dataset were counted with.
     pub fn test_command(&self) -> TestCommand {

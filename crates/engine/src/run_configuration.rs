@@ -19,6 +19,7 @@ const EXAMPLE: &str = r#"
     endpoint = { url = "https://api.example.org/v1", model = "m-1" }
     programmer = { harness = { name = "builtin" }, endpoint = { url = "https://api.example.org/v1", model = "m-2" } }
     handover = { run = "r" }
+    plan = {}
 "#;
 
 /// Parses a configuration in TOML.

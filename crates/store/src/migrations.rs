@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 37] = files![
+const FILES: [(&str, &str, &str); 38] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -55,6 +55,7 @@ const FILES: [(&str, &str, &str); 37] = files![
     "0035" "unfinished",
     "0036" "evolution_audits",
     "0037" "truncation",
+    "0038" "declared_iterations",
 ];
 
 /// The version of the present schema.

@@ -255,8 +255,26 @@ impl Store {
         commit_change(tx).await
     }
 
+    /// Records the N that a split declares, if it does; creates the split if necessary.
+    pub async fn declare_iterations(&self, split: &str, iterations: Option<u32>) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
+        put_split(&mut tx, split).await?;
+        query("UPDATE splits SET iterations = $1 WHERE name = $2")
+            .with((iterations.unwrap_or(0), split))
+            .run(&mut *tx)
+            .await?;
+        commit_change(tx).await
+    }
+
     /// The N that a split declares, if it does.
     pub async fn declared_iterations(&self, split: &str) -> Result<Option<u32>> {
+        let recorded: Option<Option<u32>> = query("SELECT iterations FROM splits WHERE name = $1")
+            .with(split)
+            .first(&self.pool, |row| row.read("iterations"))
+            .await?;
+        if let Some(iterations) = recorded.flatten() {
+            return Ok(Some(iterations).filter(|n| *n > 0));
+        }
         let extra: Option<Vec<(String, String)>> = composed(format!(
             "SELECT t.extra FROM task_revisions t {LISTED} WHERE s.split = $1 ORDER BY s.position, t.id LIMIT 1"
         ))

@@ -244,7 +244,11 @@ impl Engine {
         };
         let made = builder.make(&folder).await;
         made.context("cannot create the demo split")?;
-        let options = ImportOptions::default();
+        // A newcomer waits for it.
+        let options = ImportOptions {
+            repeats: 3,
+            ..ImportOptions::default()
+        };
         let source = SplitSource::Demo;
         self.import_from(&folder, demo::SPLIT, &source, &options, say)
             .await

@@ -224,11 +224,11 @@ fn flaky_task(name: &'static str) -> TinyTask<'static> {
 async fn flaky_tests_are_not_part_of_the_suite() {
     let fixture = Fixture::new().await;
     fixture.write(&[flaky_task("moody"), task("steady")]).await;
-    let thrice = ImportOptions {
+    let options = ImportOptions {
         parallel: Some(2),
         ..ImportOptions::default()
     };
-    let (imported, said) = fixture.import_with(&thrice).await;
+    let (imported, said) = fixture.import_with(&options).await;
     assert_eq!(imported.unwrap().tasks.len(), 2);
     assert!(
         said.iter()
@@ -249,7 +249,7 @@ async fn flaky_tests_are_not_part_of_the_suite() {
         names,
         ["tests/test_a.py::test_f", "tests/test_a.py::test_sure"]
     );
-    assert_eq!(moody.preparation.suite_seconds.len(), 3);
+    assert_eq!(moody.preparation.suite_seconds.len(), 5);
     let titles = moody.preparation.findings.iter().map(TaskFinding::title);
     assert_eq!(titles.collect::<Vec<_>>(), ["tests of changing names"]);
     assert_eq!(moody.summary.findings, 1);
