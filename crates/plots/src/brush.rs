@@ -16,8 +16,12 @@ pub enum Layout {
     Wide,
     /// On a phone.
     Narrow,
-    /// For a paper or a slide.
+    /// For a slide.
     Print,
+    /// For a column of a paper.
+    Column,
+    /// Across the columns of a paper.
+    Page,
 }
 
 /// More names than this, nobody reads.
@@ -33,17 +37,43 @@ pub(crate) struct Brush<'a> {
 }
 
 impl Layout {
+    #[cfg(test)]
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Wide,
+        Self::Narrow,
+        Self::Print,
+        Self::Column,
+        Self::Page,
+    ];
+
     /// The size of a figure whose height does not depend on its data.
     pub(crate) fn size(self) -> Size {
         match self {
             Self::Wide => Size::WIDE,
             Self::Narrow => Size::NARROW,
             Self::Print => Size::PRINT,
+            Self::Column => Size::COLUMN,
+            Self::Page => Size::PAGE,
         }
     }
 
     pub(crate) fn width(self) -> u32 {
         self.size().width
+    }
+
+    /// The layout of a figure of this width on paper, if there is one.
+    pub fn of_millimetres(width: u32) -> Option<Self> {
+        let mut layouts = [Self::Column, Self::Page].into_iter();
+        layouts.find(|layout| layout.millimetres() == Some(width))
+    }
+
+    /// The width on paper, where that matters.
+    pub fn millimetres(self) -> Option<u32> {
+        match self {
+            Self::Column => Some(84),
+            Self::Page => Some(174),
+            Self::Wide | Self::Narrow | Self::Print => None,
+        }
     }
 }
 
@@ -57,12 +87,12 @@ impl<'a> Brush<'a> {
     }
 
     pub(crate) fn narrow(&self) -> bool {
-        self.layout == Layout::Narrow
+        matches!(self.layout, Layout::Narrow | Layout::Column)
     }
 
     /// Whether it is shown without a page that explains it.
     pub(crate) fn print(&self) -> bool {
-        self.layout == Layout::Print
+        self.layout.millimetres().is_some() || self.layout == Layout::Print
     }
 
     pub(crate) fn size(&self, height: u32) -> Size {

@@ -17,13 +17,14 @@ pub struct Caption {
 }
 
 const TITLE: Lettering = Lettering::of(18.0).bold();
+const SMALL_TITLE: Lettering = Lettering::of(13.0).bold();
 const SOURCE: Lettering = Lettering::of(11.0);
 const EDGE: f64 = 14.0;
 /// The height of the space above the picture, in pixels.
 const ABOVE: u32 = 64;
 /// The height of a line below it.
 const LINE: u32 = 16;
-const MOST_LINES: usize = 4;
+const MOST_LINES: usize = 8;
 
 /// The picture, drawn on paper, between its title and its source.
 pub fn captioned(figure: Figure, caption: &Caption) -> Figure {
@@ -45,7 +46,9 @@ pub fn captioned(figure: Figure, caption: &Caption) -> Figure {
         y: 0.0..=1.0,
     };
     let framed = frame.draw(Theme::Paper, figure.summary.clone(), |canvas| {
-        write(canvas, &caption.title, 24.0, TITLE, Paint::Ink);
+        let small = figure.size.width < Size::PAGE.width;
+        let title = if small { SMALL_TITLE } else { TITLE };
+        write(canvas, &caption.title, 24.0, title, Paint::Ink);
         for basis in text::fit(&caption.basis, PLAIN, width, 1) {
             write(canvas, &basis, 46.0, PLAIN, Paint::Muted);
         }

@@ -35,7 +35,10 @@ pub(crate) fn correlations(brush: &Brush<'_>, data: &Correlations) -> Figure {
             span.scale(canvas, &frame, &format!("r of the {name}"), lines);
         }
         if brush.print() {
-            let title = "Pearson's r of a quantity with the number of the iteration";
+            let title = brush.either(
+                "Pearson's r of a quantity with the number of the iteration",
+                "Pearson's r with the iteration",
+            );
             axes::along(canvas, &frame, title, 26.0);
         }
         panels.rows(&frame, &data.runs, |run, y| {

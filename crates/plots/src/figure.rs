@@ -117,7 +117,7 @@ mod tests {
     fn every_figure_in_every_place() {
         let leaderboard = board();
         for which in figures::Figure::ALL {
-            for layout in [Layout::Wide, Layout::Narrow, Layout::Print] {
+            for layout in Layout::ALL {
                 for theme in [Theme::Page, Theme::Paper] {
                     let figure = draw(&leaderboard, which, layout, theme);
                     assert_well_formed(&figure.svg);
@@ -145,7 +145,7 @@ mod tests {
             entry.model = format!("{number} {}", "W".repeat(40));
         }
         for which in figures::Figure::ALL {
-            for layout in [Layout::Wide, Layout::Narrow, Layout::Print] {
+            for layout in Layout::ALL {
                 let figure = draw(&leaderboard, which, layout, Theme::Page);
                 let width = f64::from(figure.size.width);
                 for (left, right, text) in texts(&figure.svg) {

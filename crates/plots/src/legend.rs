@@ -22,8 +22,8 @@ pub(crate) struct Legend<'a> {
 impl<'a> Legend<'a> {
     pub(crate) fn of<T>(brush: &Brush<'_>, runs: &'a [T], run: impl Fn(&T) -> &Subject) -> Self {
         let columns = match brush.layout {
-            Layout::Wide => 3,
-            Layout::Narrow => 2,
+            Layout::Wide | Layout::Page => 3,
+            Layout::Narrow | Layout::Column => 2,
             Layout::Print => 4,
         };
         let named = brush.named(runs, &run);

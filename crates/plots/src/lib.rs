@@ -56,6 +56,21 @@ pub struct Figure {
     pub marks: Vec<Mark>,
 }
 
+impl Figure {
+    /// The picture for paper, so many millimetres wide.
+    #[must_use]
+    pub fn printed(mut self, millimetres: u32) -> Self {
+        let Size { width, height } = self.size;
+        let high = f64::from(height * millimetres) / f64::from(width);
+        self.svg = self.svg.replacen(
+            &format!("width=\"{width}\" height=\"{height}\""),
+            &format!("width=\"{millimetres}mm\" height=\"{high:.2}mm\""),
+            1,
+        );
+        self
+    }
+}
+
 /// One datum of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
@@ -106,8 +121,12 @@ impl Size {
     pub const NARROW: Self = Self::of(360, 340);
     /// One of several, beside a table.
     pub const SMALL: Self = Self::of(440, 240);
-    /// For a paper or a slide.
+    /// For a slide.
     pub const PRINT: Self = Self::of(960, 480);
+    /// In a column of a paper, where a letter of 12 pixels has 8 points.
+    pub const COLUMN: Self = Self::of(360, 300);
+    /// As wide as a page of a paper, with letters of the same size.
+    pub const PAGE: Self = Self::of(746, 400);
 
     const fn of(width: u32, height: u32) -> Self {
         Self { width, height }

@@ -5,9 +5,10 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use swe_ci_app::encode;
+use swe_ci_core::metrics::METRIC_VERSION;
 use swe_ci_core::requirement::Mode;
 use swe_ci_plots::{self as plots, Caption, Layout, Series, Theme, format};
-use swe_ci_views::figures::{Data, Figure, MOST_RUNS, Study};
+use swe_ci_views::figures::{Cell, Column, Data, Figure, MOST_RUNS, Study};
 use utoipa::IntoParams;
 
 use super::Result;
@@ -21,8 +22,8 @@ use crate::problem::Problem;
 
 #[derive(Debug, Deserialize, IntoParams)]
 pub(crate) struct FilePath {
-    /// The figure's name, then `.svg` or `.png` for a picture or `.csv` for
-    /// its numbers. Figures are `evoscore-by-release`, `rank-by-gamma`,
+    /// The figure's name, then `.svg`, `.pdf` or `.png` for a picture or `.csv`
+    /// for its numbers. Figures are `evoscore-by-release`, `rank-by-gamma`,
     /// `zero-regression`, `regression-correlation`, `style-wins`,
     /// `changed-lines`, `solved`, `turns`, `best-change`, `zrr`,
     /// `evoscore-gamma`, `score-by-tokens`, `score-by-cost`, `score-by-time`,
@@ -34,6 +35,7 @@ pub(crate) struct FilePath {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Svg,
+    Pdf,
     Png,
     Csv,
 }
@@ -44,12 +46,13 @@ impl FilePath {
         let figure = slug.parse()?;
         match ending {
             "svg" => Ok((figure, Form::Svg)),
+            "pdf" => Ok((figure, Form::Pdf)),
             "png" => Ok((figure, Form::Png)),
             "csv" => Ok((figure, Form::Csv)),
             _ => Err(Problem::parameter(
                 "file",
                 &self.file,
-                &format!("`{slug}.svg`, `{slug}.png` or `{slug}.csv`"),
+                &format!("`{slug}.svg`, `{slug}.pdf`, `{slug}.png` or `{slug}.csv`"),
             )),
         }
     }
@@ -58,6 +61,8 @@ impl FilePath {
 words! {
     /// The forms of a figure besides its own.
     Relative = ["leader"], None;
+    /// Whether a figure says what it shows.
+    WithCaption = ["full", "none"], Some("full");
 }
 
 parameters! {
@@ -73,16 +78,29 @@ parameters! {
         #[param(rename = "seen", inline, value_type = Option<Seen>, example = "exclude")]
         unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
 
-        /// Only for PNG: the factor by which to enlarge its width of 960 pixels.
+        /// Only for PNG without `width`: the factor by which to enlarge its width of
+        /// 960 pixels.
         #[param(value_type = Option<u32>, minimum = 2, maximum = 4, default = 2)]
         scale: Option<Scale> = query.parse("scale", Scale::MUST, Scale::from_text)?,
+
+        /// The width on paper in millimetres: 84 for a column, 174 for a page. Letters
+        /// have 8 points then; those of an SVG are outlines, and a PNG has 576 pixels
+        /// an inch.
+        #[param(rename = "width", value_type = Option<u32>, example = 84)]
+        paper: Option<Layout> = query.parse("width", "84 or 174", |text| {
+            Layout::of_millimetres(text.parse().ok()?)
+        })?,
+
+        /// `none`: the picture alone, without title, basis and source.
+        #[param(rename = "caption", inline, value_type = Option<WithCaption>, example = "none")]
+        bare: bool = query.word("caption", [("full", false), ("none", true)])?,
     }
 }
 
 /// A figure of the paper, or one of ours, as a picture of the best 50 runs or as
 /// the numbers of all (RFC 4180, a header, one line for each run; for
 /// `changed-lines` one for each task it solved, for `style-trend` one for each
-/// iteration). A picture says what it shows, how to read it, and where and when it was
+/// iteration; each with the split, the settings, the day and the version). A picture says what it shows, how to read it, and where and when it was
 /// made. Runs imported by counts alone appear only in the reference convention.
 #[utoipa::path(
     get, path = "/api/v1/plots/{file}", tag = "results",
@@ -90,6 +108,7 @@ parameters! {
     responses(
         (status = 200, description = "The picture, or the numbers", content(
             (String = "image/svg+xml"),
+            (Vec<u8> = "application/pdf"),
             (Vec<u8> = "image/png"),
             (String = "text/csv"),
         )),
@@ -108,10 +127,12 @@ pub(crate) async fn figure(
         relative,
         unseen,
         scale,
+        paper,
+        bare,
     } = picture;
     let from_leader = relative.is_some();
-    if scale.is_some() && form != Form::Png {
-        let detail = "only a PNG has a `scale`".to_owned();
+    if scale.is_some() && (form != Form::Png || paper.is_some()) {
+        let detail = "only a PNG without `width` has a `scale`".to_owned();
         return Err(Problem::about_parameter("scale", detail));
     }
     if from_leader && which != Figure::EvoscoreGamma {
@@ -122,27 +143,55 @@ pub(crate) async fn figure(
     if form == Form::Csv {
         let study = engine.study(&ranking, usize::MAX).await?;
         let csv = "text/csv; charset=utf-8; header=present";
-        return text(csv, move || which.data(&study).table().csv()).await;
+        let today = engine.today();
+        let made = move || {
+            let table = which.data(&study).table();
+            table.with_everywhere(provenance(&study, today)).csv()
+        };
+        return text(csv, made).await;
     }
     let study = engine.study(&ranking, MOST_RUNS).await?;
     let worse = ranking.rows().len() - study.rows.len();
     let source = format!(
-        "{}, {}",
+        "{}, metrics version {METRIC_VERSION}, {}",
         engine.today(),
         address(which, &study, (from_leader, unseen), &app)
     );
+    let layout = paper.unwrap_or(Layout::Print);
     let draw = move || {
         let (mut data, series) = (which.data(&study), Series::new(&study.data, &study.rows));
         if let Data::Curves(curves) = &mut data {
             curves.from_leader = from_leader;
         }
-        let figure = plots::figure(which, &data, &series, Layout::Print, Theme::Paper);
-        plots::captioned(figure, &caption(which, &study, worse, source))
+        let mut figure = plots::figure(which, &data, &series, layout, Theme::Paper);
+        if !bare {
+            figure = plots::captioned(figure, &caption(which, &study, worse, source));
+        }
+        match layout.millimetres() {
+            Some(millimetres) => figure.printed(millimetres),
+            None => figure,
+        }
     };
-    match form {
-        Form::Png => pictures::png(scale.unwrap_or(Scale::DOUBLE), draw).await,
-        _ => text("image/svg+xml", move || draw().svg).await,
+    match (form, paper) {
+        (Form::Png, None) => pictures::png(scale.unwrap_or(Scale::DOUBLE), draw).await,
+        (Form::Png, Some(_)) => pictures::png(Scale::PRINT, draw).await,
+        (Form::Pdf, _) => pictures::pdf(which.title(), draw).await,
+        (_, Some(_)) => pictures::outlined_svg(draw).await,
+        (_, None) => text("image/svg+xml", move || draw().svg).await,
     }
+}
+
+/// What each line of a figure's numbers says of where they are from.
+fn provenance(study: &Study, today: String) -> Vec<(Column, Cell)> {
+    let column = |name: &str, cell: Cell| (Column::new(name, name), cell);
+    vec![
+        column("split", Cell::Text(study.data.split.clone())),
+        column("mode", Cell::Text(study.data.mode.name().to_owned())),
+        column("gamma", Cell::Text(format::gamma(study.gamma))),
+        column("convention", Cell::Text(study.convention.name().to_owned())),
+        column("made_on", Cell::Text(today)),
+        column("metric_version", Cell::Whole(METRIC_VERSION.into())),
+    ]
 }
 
 fn caption(which: Figure, study: &Study, worse: usize, source: String) -> Caption {

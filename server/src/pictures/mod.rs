@@ -1,6 +1,7 @@
-//! Figures as PNG, for download.
+//! Figures as PNG, PDF and SVG of outlines, for download.
 //!
-//! `swe_ci_plots` draws SVG; this module renders it to pixels.
+//! `swe_ci_plots` draws SVG with letters of the reader's machine; this module makes
+//! files that look the same everywhere.
 
 mod render;
 
@@ -24,6 +25,8 @@ pub(crate) struct Scale(u32);
 impl Scale {
     /// For high-resolution screens.
     pub(crate) const DOUBLE: Self = Self(2);
+    /// For paper: 576 pixels an inch.
+    pub(crate) const PRINT: Self = Self(6);
     /// Completes "it must be …".
     pub(crate) const MUST: &str = "a whole number from 2 to 4";
 
@@ -39,20 +42,43 @@ pub(crate) async fn png(
     scale: Scale,
     draw: impl FnOnce() -> Figure + Send + 'static,
 ) -> Result<Response, Problem> {
+    let made = rendered("image/png", move || render::png(&draw().svg, scale.0)).await?;
+    made.map_err(|error| match error {
+        Unrenderable::TooLarge { most } => too_large(scale, most),
+        error => broken(&error),
+    })
+}
+
+/// Renders the result of `draw` as PDF of one page, with the letters that it needs.
+pub(crate) async fn pdf(
+    title: &'static str,
+    draw: impl FnOnce() -> Figure + Send + 'static,
+) -> Result<Response, Problem> {
+    let made = rendered("application/pdf", move || render::pdf(&draw().svg, title)).await?;
+    made.map_err(|error| broken(&error))
+}
+
+/// The result of `draw` with outlines in the place of letters.
+pub(crate) async fn outlined_svg(
+    draw: impl FnOnce() -> Figure + Send + 'static,
+) -> Result<Response, Problem> {
+    let made = rendered("image/svg+xml", move || render::outlined(&draw().svg)).await?;
+    made.map_err(|error| broken(&error))
+}
+
+/// On a blocking thread.
+async fn rendered(
+    content_type: &'static str,
+    render: impl FnOnce() -> Result<Vec<u8>, Unrenderable> + Send + 'static,
+) -> Result<Result<Response, Unrenderable>, Problem> {
     // The semaphore is never closed; an error would only allow one more
     // picture.
     let permit = DRAWING.acquire().await;
-    let made = tokio::task::spawn_blocking(move || render::png(&draw().svg, scale.0)).await;
+    let made = tokio::task::spawn_blocking(render).await;
     drop(permit);
-    match made {
-        Ok(Ok(bytes)) => {
-            let headers = [(header::CONTENT_TYPE, "image/png")];
-            Ok((headers, Bytes::from(bytes)).into_response())
-        }
-        Ok(Err(Unrenderable::TooLarge { most })) => Err(too_large(scale, most)),
-        Ok(Err(error)) => Err(broken(&error)),
-        Err(error) => Err(broken(&error)),
-    }
+    let made = made.map_err(|error| broken(&error))?;
+    let headers = [(header::CONTENT_TYPE, content_type)];
+    Ok(made.map(|bytes| (headers, Bytes::from(bytes)).into_response()))
 }
 
 fn too_large(Scale(scale): Scale, most: u32) -> Problem {

@@ -1,7 +1,11 @@
-//! SVG to PNG, with embedded fonts.
+//! SVG to PNG, PDF and SVG of outlines, with embedded fonts.
 
 use std::sync::{Arc, LazyLock};
 
+use krilla::geom::Size;
+use krilla::metadata::Metadata;
+use krilla::page::PageSettings;
+use krilla_svg::{SurfaceExt, SvgSettings};
 use resvg::tiny_skia::{Color, Pixmap, PremultipliedColorU8, Transform};
 use resvg::usvg::{self, ImageHrefResolver, Options, Tree, fontdb};
 
@@ -22,7 +26,7 @@ const MOST: u64 = 64_000_000;
 /// printed size from it.
 const PER_METRE: u32 = 3_780;
 
-/// Why there is no PNG.
+/// Why there is no file.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unrenderable {
     #[error("it would have more than {MOST} pixels")]
@@ -36,6 +40,38 @@ pub(super) enum Unrenderable {
     Png(#[from] png::EncodingError),
     #[error("there is not enough memory")]
     Memory,
+    #[error("it has no size on paper")]
+    NoSize,
+    #[error("the PDF cannot be written: {0:?}")]
+    Pdf(krilla::error::KrillaError),
+}
+
+/// Points in a pixel, of which an inch has 96.
+const POINTS: f32 = 72.0 / 96.0;
+
+/// The picture with outlines in the place of letters, which look the same
+/// whatever fonts a program has. Blocks.
+pub(super) fn outlined(svg: &str) -> Result<Vec<u8>, Unrenderable> {
+    let tree = Tree::from_str(svg, &OPTIONS)?;
+    Ok(tree.to_string(&usvg::WriteOptions::default()).into_bytes())
+}
+
+/// The picture as PDF of one page, in its own size. Blocks.
+pub(super) fn pdf(svg: &str, title: &str) -> Result<Vec<u8>, Unrenderable> {
+    let tree = Tree::from_str(svg, &OPTIONS)?;
+    let size = tree.size();
+    let size = Size::from_wh(size.width() * POINTS, size.height() * POINTS);
+    let size = size.ok_or(Unrenderable::NoSize)?;
+    let settings = PageSettings::from_wh(size.width(), size.height());
+    let mut document = krilla::Document::new();
+    document.set_metadata(Metadata::new().title(title.to_owned()));
+    let mut page = document.start_page_with(settings.ok_or(Unrenderable::NoSize)?);
+    let mut surface = page.surface();
+    let drawn = surface.draw_svg(&tree, size, SvgSettings::default());
+    surface.finish();
+    page.finish();
+    drawn.ok_or(Unrenderable::NoSize)?;
+    document.finish().map_err(Unrenderable::Pdf)
 }
 
 /// The picture at `scale` times its own size, on white. Blocks.

@@ -56,6 +56,35 @@ async fn every_figure_is_a_picture_and_a_table() {
     }
 }
 
+/// A figure for a paper has the width of a column or of a page, and no letters that
+/// another program may not have.
+#[tokio::test]
+async fn figures_are_printed_as_wide_as_a_paper_wants_them() {
+    let app = TestApp::ranked().await;
+    let solved = async |rest: &str| app.get(&format!("/api/v1/plots/solved.{rest}")).await;
+    for (width, points) in [(84, "238.1"), (174, "493.2")] {
+        let svg = solved(&format!("svg?split=demo&width={width}"))
+            .await
+            .text();
+        assert!(!svg.contains("<text") && svg.contains("<path"), "{svg}");
+        let pdf = solved(&format!("pdf?split=demo&width={width}")).await;
+        assert_eq!(pdf.header("content-type"), "application/pdf");
+        let pdf = String::from_utf8_lossy(&pdf.bytes).into_owned();
+        assert!(pdf.starts_with("%PDF-1."));
+        let size = format!("/MediaBox[0 0 {points}");
+        assert!(pdf.contains(&size), "{size} in {pdf}");
+        let png = solved(&format!("png?split=demo&width={width}")).await;
+        assert!(png.bytes.starts_with(b"\x89PNG"));
+        let bare = solved(&format!("pdf?split=demo&width={width}&caption=none")).await;
+        assert!(bare.bytes.len() < pdf.len());
+    }
+    let bare = solved("svg?split=demo&caption=none").await.text();
+    assert!(!bare.contains("paper convention"), "{bare}");
+    for wrong in ["svg?width=85", "svg?caption=no", "png?width=84&scale=2"] {
+        solved(wrong).await.problem(400, "bad-parameter");
+    }
+}
+
 /// The human baseline solves both of its tasks without a regression; the model
 /// failed its only task.
 #[tokio::test]
@@ -68,12 +97,15 @@ async fn the_numbers_are_those_of_the_leaderboard() {
     let lines: Vec<&str> = csv.split("\r\n").collect();
     assert_eq!(
         lines[0],
-        "model,provider,run_id,kind,zero_regression_rate,low,high"
+        "model,provider,run_id,kind,zero_regression_rate,low,high,\
+         split,mode,gamma,convention,made_on,metric_version"
     );
+    let made = |line: &str| line.contains(",demo,tdd,1.00,paper,20");
+    assert!(lines[1..3].iter().all(|line| made(line)), "{csv}");
     assert!(lines[1].starts_with("<script>alert(1)</script>,acme,"));
-    assert!(lines[1].ends_with(",measured,0.5,0,1"), "{csv}");
+    assert!(lines[1].contains(",measured,0.5,0,1,demo,"), "{csv}");
     assert!(lines[2].starts_with("Human (replayed history),,"));
-    assert!(lines[2].ends_with(",human,1,1,1"), "{csv}");
+    assert!(lines[2].contains(",human,1,1,1,demo,"), "{csv}");
 
     // The human has two iterations for one task and one for the other; the
     // leaderboard has the same numbers.
@@ -118,7 +150,7 @@ async fn invalid_requests_get_advice() {
     }
     let bad = "bad-parameter";
     for wrong in ["solved.gif", "solved", "solved.SVG"] {
-        let right = "`solved.svg`, `solved.png` or `solved.csv`";
+        let right = "`solved.svg`, `solved.pdf`, `solved.png` or `solved.csv`";
         check(&plots(wrong), 400, bad, right).await;
     }
     check(&plots("solved.csv?gamma=0"), 400, bad, "0.1 to 10").await;

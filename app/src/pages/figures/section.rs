@@ -66,6 +66,17 @@ pub(super) fn Section(
         let hint = format!("PNG {scale}×, {} pixels wide", scale * Size::PRINT.width);
         view! { <a href=href download=format!("{slug}-{scale}x.png") title=hint.clone() aria-label=hint>{text}</a> }
     });
+    let for_paper = [Layout::Column, Layout::Page].map(|layout| {
+        let width = layout.millimetres().unwrap_or_default();
+        let file = |form: &'static str| {
+            let path = link(format!("api/v1/plots/{slug}.{form}"));
+            let href = format!("{path}&width={width}&caption=none");
+            let name = format!("{slug}-{width}mm.{form}");
+            let title = format!("{}, {width} mm wide", form.to_uppercase());
+            view! { <a href=href download=name title=title.clone() aria-label=title>{form.to_uppercase()}</a> }
+        };
+        view! { <li>{format!("{width} mm: ")}{["pdf", "svg", "png"].map(file).collect_any()}</li> }
+    });
     let citation = shown.with_value(|shown| cited(which, shown));
     let table = data.table();
     let lines = shown.with_value(|shown| shown.lines.clone());
@@ -85,6 +96,11 @@ pub(super) fn Section(
                     {scales}
                     <a href=link(format!("api/v1/plots/{slug}.csv")) download="">"CSV"</a>
                     <a href=link(format!("embed/{slug}"))>"Embed"</a>
+                    <details class="cite">
+                        <summary>"For a paper"</summary>
+                        <p class="quiet">"As wide as a column or a page, with letters of 8 points and without the title: the citation has its words."</p>
+                        <ul>{for_paper.collect_any()}</ul>
+                    </details>
                     <Cite what="Cite this figure" citation/>
                 </div>
             </figcaption>

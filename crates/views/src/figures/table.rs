@@ -78,6 +78,17 @@ impl Cell {
 }
 
 impl Table {
+    /// With further columns, the same in every row.
+    #[must_use]
+    pub fn with_everywhere(mut self, further: Vec<(Column, Cell)>) -> Self {
+        let (columns, cells): (Vec<_>, Vec<_>) = further.into_iter().unzip();
+        self.columns.extend(columns);
+        for row in &mut self.rows {
+            row.extend(cells.iter().cloned());
+        }
+        self
+    }
+
     /// The table in the form of RFC 4180, with a header and CRLF line ends.
     pub fn csv(&self) -> String {
         let head = self.columns.iter().map(|c| csv::text(&c.name));
@@ -108,5 +119,7 @@ mod tests {
             rows: vec![vec![Cell::Whole(1), Cell::Nothing]],
         };
         assert_eq!(table.csv(), "a,b\r\n1,\r\n");
+        let everywhere = vec![(Column::new("c", "C"), Cell::Text("x".into()))];
+        assert_eq!(table.with_everywhere(everywhere).csv(), "a,b,c\r\n1,,x\r\n");
     }
 }
