@@ -146,6 +146,8 @@ def _other_value(value, rng, distance):
             return None
         share = rng.uniform(0.06, 0.12) if distance == _MEDIUM else rng.randint(11, 97)
         by = max(2, abs(value) * share)
+        if distance == _MEDIUM:
+            by *= rng.choice((1, -1))
         return value + (round(by) if isinstance(value, int) else by)
     if isinstance(value, bytes):
         return _other_text(value.decode("latin-1"), rng).encode("latin-1")
