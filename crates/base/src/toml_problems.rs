@@ -35,20 +35,11 @@ pub fn read<T: DeserializeOwned>(
             None => error.message().to_owned(),
         })));
     }
-    let parsed = |text: &str| toml::from_str(text).map_err(|error| error.to_string());
-    let mut reading = Reading {
-        given: parsed(text)?,
-        problems: Vec::new(),
-        is_itself: true,
+    let given = toml::from_str(text).map_err(|error| error.to_string())?;
+    let problems = match understand(given, example, check) {
+        Ok(value) => return Ok(value),
+        Err(problems) => problems,
     };
-    let value = reading.value::<T>(&parsed(example)?);
-    let mut problems = reading.problems;
-    if let Some(value) = value.as_ref().filter(|_| reading.is_itself) {
-        problems.extend(check(&reading.given, value));
-    }
-    if let Some(value) = value.filter(|_| problems.is_empty()) {
-        return Ok(value);
-    }
     let placed = problems.into_iter().map(|problem| {
         let field = problem.split([':', ' ']).next().unwrap_or_default();
         match position(&document, field).map(|at| line(text, at)) {
@@ -59,6 +50,32 @@ pub fn read<T: DeserializeOwned>(
     let mut placed: Vec<(usize, String)> = placed.collect();
     placed.sort_by_key(|(line, _)| *line);
     Err(joined(placed.into_iter().map(|(_, problem)| problem)))
+}
+
+/// As [`read`], of a value that may come from any format.
+///
+/// # Errors
+/// All problems, each of which begins with its field and `: `.
+pub fn understand<T: DeserializeOwned>(
+    given: Value,
+    example: &str,
+    check: impl Fn(&Value, &T) -> Vec<String>,
+) -> Result<T, Vec<String>> {
+    let example = toml::from_str(example).map_err(|error| vec![error.to_string()])?;
+    let mut reading = Reading {
+        given,
+        problems: Vec::new(),
+        is_itself: true,
+    };
+    let value = reading.value::<T>(&example);
+    let mut problems = reading.problems;
+    if let Some(value) = value.as_ref().filter(|_| reading.is_itself) {
+        problems.extend(check(&reading.given, value));
+    }
+    match value.filter(|_| problems.is_empty()) {
+        Some(value) => Ok(value),
+        None => Err(problems),
+    }
 }
 
 /// The line of a place, and a caret below the place.

@@ -1,10 +1,11 @@
 //! Run configurations as text: parsed strictly, so that a typing error never
 //! leaves a default in place, and written so that others can repeat the run.
 
+use serde_json::Value;
 use swe_ci_base::error::{self, Error};
 use swe_ci_base::toml_problems;
 use swe_ci_core::agent::Endpoint;
-use swe_ci_core::run::RunConfig;
+use swe_ci_core::run::{BadConfig, RunConfig};
 use swe_ci_views::submission::unknown_in_words;
 
 use crate::Engine;
@@ -28,26 +29,42 @@ const EXAMPLE: &str = r#"
 /// All problems with their places, in words. Where it can be read,
 /// [`RunConfig::problems`] checks whether the values are in range.
 pub fn from_toml(text: &str) -> Result<RunConfig, String> {
-    toml_problems::read(text, EXAMPLE, |given, config| {
-        serde_json::to_value(config).map_or_else(
-            |error| vec![error.to_string()],
-            |understood| unknown_in_words(given, &understood),
-        )
-    })
+    toml_problems::read(text, EXAMPLE, unknown)
+}
+
+fn unknown(given: &Value, config: &RunConfig) -> Vec<String> {
+    serde_json::to_value(config).map_or_else(
+        |error| vec![error.to_string()],
+        |understood| unknown_in_words(given, &understood),
+    )
 }
 
 /// Parses a configuration in JSON.
 ///
 /// # Errors
-/// The problem and its place, in words, as [`from_toml`].
+/// As [`from_toml`].
 pub fn from_json(text: &str) -> Result<RunConfig, String> {
-    let config: RunConfig = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    let value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    let understood = serde_json::to_value(&config).map_err(|e| e.to_string())?;
-    match unknown_in_words(&value, &understood).as_slice() {
-        [] => Ok(config),
-        unknown => Err(unknown.join("; ")),
-    }
+    let given = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    from_value(given).map_err(|problems| {
+        let lines = problems.iter().map(|bad| format!("\n  {bad}"));
+        lines.collect()
+    })
+}
+
+/// Parses a configuration that was read already.
+///
+/// # Errors
+/// All problems, as [`from_toml`].
+pub fn from_value(given: Value) -> Result<RunConfig, Vec<BadConfig>> {
+    let problems = match toml_problems::understand(given, EXAMPLE, unknown) {
+        Ok(config) => return Ok(config),
+        Err(problems) => problems.into_iter(),
+    };
+    let problems = problems.map(|problem| match problem.split_once(": ") {
+        Some((field, why)) => BadConfig::new(field, why),
+        None => BadConfig::new("config", problem),
+    });
+    Err(problems.collect())
 }
 
 /// Writes a configuration as TOML.

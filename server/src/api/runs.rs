@@ -7,6 +7,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::{Kind, Progress};
+use swe_ci_engine::{Error, run_configuration};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::card::Card;
 use swe_ci_views::leaderboard::Scores;
@@ -288,6 +289,12 @@ pub(crate) async fn config_toml(engine: ActorEngine, path: Path<RunPath>) -> Res
 }
 
 fn read(body: &[u8]) -> Result<Submission> {
+    let mut parts: serde_json::Map<String, serde_json::Value> = json_body::read(body)?;
+    if let Some(config) = parts.remove("config").filter(serde_json::Value::is_object)
+        && let Err(problems) = run_configuration::from_value(config)
+    {
+        return Err(Error::Rejected(problems).into());
+    }
     let submission: Submission = json_body::read(body)?;
     let given = json_body::read(body)?;
     let understood = serde_json::to_value(&submission);

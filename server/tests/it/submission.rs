@@ -107,11 +107,17 @@ async fn an_invalid_configuration_lists_every_error() {
     unreadable("", None, "not JSON: EOF").await;
     unreadable("[]", None, "must be a JSON object").await;
     unreadable("{}", Some("config"), "`config`: it is missing").await;
+    // Also those that keep it from being read.
     let mut slip = config();
     slip["sample"] = json!(3);
-    let slip = json!({"config": slip}).to_string();
-    let field = "config.sample";
-    unreadable(&slip, Some(field), "there is no such field").await;
+    slip["samples"] = json!("3");
+    slip["limits"] = json!({"agent_seconds": -1});
+    let answer = ada.submit(&json!({"config": slip})).await;
+    let problem = answer.problem(400, "bad-request");
+    let fields = problem["problems"].as_array().unwrap().iter();
+    let mut fields: Vec<&str> = fields.map(|bad| bad["field"].as_str().unwrap()).collect();
+    fields.sort_unstable();
+    assert_eq!(fields, ["limits.agent_seconds", "sample", "samples"]);
 
     let good = json!({"config": config()});
     let visitor = Program::of_visitor(&app);
