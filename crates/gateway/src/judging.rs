@@ -67,7 +67,12 @@ impl ActiveExchange {
         let refused = may_be_its_fault.then_some(failure.status());
         let repeated = refused.is_some() && self.refused == refused;
         self.refused = refused;
-        !repeated && self.tries < MAX_TRIES && self.pause(failure, &failure.why).await
+        if repeated || self.tries >= MAX_TRIES {
+            return false;
+        }
+        // Once the patience is spent, without a pause: that is nobody's fault here.
+        self.pause(failure, &failure.why).await;
+        true
     }
 
     /// Waits as long as the provider asks, otherwise twice as long each time, with
