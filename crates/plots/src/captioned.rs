@@ -20,15 +20,19 @@ const TITLE: Lettering = Lettering::of(18.0).bold();
 const SMALL_TITLE: Lettering = Lettering::of(13.0).bold();
 const SOURCE: Lettering = Lettering::of(11.0);
 const EDGE: f64 = 14.0;
-/// The height of the space above the picture, in pixels.
-const ABOVE: u32 = 64;
-/// The height of a line below it.
+/// The height of the space above the picture, without the lines of its basis, in
+/// pixels.
+const ABOVE: u32 = 48;
+/// The height of a line above or below it.
 const LINE: u32 = 16;
+const MOST_ABOVE: usize = 3;
 const MOST_LINES: usize = 8;
 
 /// The picture, drawn on paper, between its title and its source.
 pub fn captioned(figure: Figure, caption: &Caption) -> Figure {
     let width = f64::from(figure.size.width) - 2.0 * EDGE;
+    let basis = text::fit(&caption.basis, PLAIN, width, MOST_ABOVE);
+    let above = ABOVE + LINE * u32::try_from(basis.len()).unwrap_or_default();
     let mut below = Vec::new();
     for (words, lettering) in [(&caption.reading, PLAIN), (&caption.source, SOURCE)] {
         let lines = text::fit(words, lettering, width, MOST_LINES);
@@ -37,7 +41,7 @@ pub fn captioned(figure: Figure, caption: &Caption) -> Figure {
     let lines = u32::try_from(below.len()).unwrap_or_default();
     let size = Size {
         width: figure.size.width,
-        height: ABOVE + figure.size.height + (lines + 1) * LINE,
+        height: above + figure.size.height + (lines + 1) * LINE,
     };
     let frame = Frame {
         size,
@@ -49,10 +53,10 @@ pub fn captioned(figure: Figure, caption: &Caption) -> Figure {
         let small = figure.size.width < Size::PAGE.width;
         let title = if small { SMALL_TITLE } else { TITLE };
         write(canvas, &caption.title, 24.0, title, Paint::Ink);
-        for basis in text::fit(&caption.basis, PLAIN, width, 1) {
-            write(canvas, &basis, 46.0, PLAIN, Paint::Muted);
+        for (line, y) in basis.iter().zip((46..).step_by(LINE as usize)) {
+            write(canvas, line, f64::from(y), PLAIN, Paint::Muted);
         }
-        let mut y = f64::from(ABOVE + figure.size.height + LINE / 2);
+        let mut y = f64::from(above + figure.size.height + LINE / 2);
         for (line, lettering) in &below {
             write(canvas, line, y, *lettering, Paint::Muted);
             y += f64::from(LINE);
@@ -63,12 +67,12 @@ pub fn captioned(figure: Figure, caption: &Caption) -> Figure {
     let svg = format!(
         "{}<g transform=\"translate(0 {})\">{}</g>\n{CLOSING}\n",
         around.unwrap_or_default(),
-        ABOVE * SCALE,
+        above * SCALE,
         drawing(&figure)
     );
     let mut marks = figure.marks;
     for mark in &mut marks {
-        mark.py += f64::from(ABOVE);
+        mark.py += f64::from(above);
     }
     Figure {
         svg,
@@ -115,10 +119,19 @@ mod tests {
             }
             assert_eq!(drawn.svg.matches("<title>").count(), 1, "{which:?}");
             assert!(drawn.svg.contains(drawing(&bare)), "{which:?}");
+            let basis =
+                "Split demo, γ 1.00, paper convention; 40 tasks of 20 repositories, 12 runs";
+            let caption = Caption {
+                basis: basis.into(),
+                ..caption.clone()
+            };
+            let column = crate::figure(which, &data, &series, Layout::Column, Theme::Paper);
+            let column = captioned(column, &caption).svg;
+            assert!(column.contains("12 runs"), "{which:?}: {column}");
             assert!(!drawing(&bare).contains("<svg"), "{which:?}");
-            assert!(drawn.size.height > bare.size.height + ABOVE);
+            assert!(drawn.size.height > bare.size.height + ABOVE + LINE);
             for (mark, before) in drawn.marks.iter().zip(&bare.marks) {
-                assert!((mark.py - before.py - f64::from(ABOVE)).abs() < 1e-9);
+                assert!((mark.py - before.py - f64::from(ABOVE + LINE)).abs() < 1e-9);
             }
         }
     }
