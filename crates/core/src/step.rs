@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 /// How far an evolution may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(default)]
 pub struct Plan {
     /// N of the paper: 20 unless configured; 1 to 1,000.
     pub max_iterations: u32,

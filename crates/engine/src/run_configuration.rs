@@ -20,7 +20,7 @@ const EXAMPLE: &str = r#"
     endpoint = { url = "https://api.example.org/v1", model = "m-1" }
     programmer = { harness = { name = "builtin" }, endpoint = { url = "https://api.example.org/v1", model = "m-2" } }
     handover = { run = "r" }
-    plan = {}
+    plan = { max_iterations = 20, max_attempts = 3 }
 "#;
 
 /// Parses a configuration in TOML.
@@ -164,5 +164,11 @@ mod tests {
              line 22, limits.memory: there is no such field\n\
              line 23, limits.pids: invalid value: integer `-1`, expected u32",
         );
+        let plan = format!("{FULL}\n[plan]\nmax_iterations = 3\n");
+        assert_eq!(from_toml(&plan).unwrap().plan.max_iterations, 3);
+        let plan = format!("{plan}max_attempts = 1.5\nmost = 1\n[limits]\npids = \"x\"");
+        check(&plan, "line 23, plan.max_attempts: ");
+        check(&plan, "line 24, plan.most: there is no such field");
+        check(&plan, "line 26, limits.pids: ");
     }
 }
