@@ -262,7 +262,7 @@ async fn flaky_tests_are_not_part_of_the_suite() {
         again,
         ..testing::once()
     };
-    for (again, runs) in [(false, 3), (true, 1)] {
+    for (again, runs) in [(false, 5), (true, 1)] {
         let (imported, _) = fixture.import_with(&only(again)).await;
         assert_eq!(imported.unwrap().tasks.len(), 1);
         let prepared = found("steady").await.preparation;
