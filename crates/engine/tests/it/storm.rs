@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::run::HarnessConfig;
@@ -18,6 +19,8 @@ use crate::fixture::{Fixture, golden};
 const WORKERS: usize = 12;
 /// In a storm half of these requests for each evolution fail; probes count too.
 const REQUESTS: usize = 12;
+/// And no longer than so.
+const LONGEST: Duration = Duration::from_mins(10);
 
 /// The fault of a request in the storm, the same in each run of the test.
 fn fault(request: usize, storm: usize) -> Option<Fault> {
@@ -56,10 +59,14 @@ async fn outlast(samples: u32) {
     let llm = ScriptedLlm::start(Script::with(mend_one_by_one), KEY)
         .await
         .unwrap();
+    let began = Instant::now();
     let (asked, faults) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
     let counted = faults.clone();
     llm.fault_when(move |_| {
         let fault = fault(asked.fetch_add(1, Ordering::Relaxed), storm)?;
+        if began.elapsed() > LONGEST {
+            return None;
+        }
         counted.fetch_add(1, Ordering::Relaxed);
         Some(fault)
     });
@@ -102,7 +109,7 @@ async fn outlast(samples: u32) {
     }
     let faults = faults.load(Ordering::Relaxed);
     eprintln!("{faults} faults, {agents_fault} steps that the agent failed");
-    assert!(faults > storm / 3);
+    assert!(faults > 80);
     // The same refusal twice around an answered probe: one in hundreds of faults.
     assert!(
         agents_fault <= 3.max(faults / 100),
