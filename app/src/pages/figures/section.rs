@@ -73,9 +73,9 @@ pub(super) fn Section(
             let href = format!("{path}&width={width}&caption=none");
             let name = format!("{slug}-{width}mm.{form}");
             let title = format!("{}, {width} mm wide", form.to_uppercase());
-            view! { <a href=href download=name title=title.clone() aria-label=title>{form.to_uppercase()}</a> }
+            view! { "  " <a href=href download=name title=title.clone() aria-label=title>{form.to_uppercase()}</a> }
         };
-        view! { <li>{format!("{width} mm: ")}{["pdf", "svg", "png"].map(file).collect_any()}</li> }
+        view! { <li>{format!("{width} mm:")}{["pdf", "svg", "png"].map(file).collect_any()}</li> }
     });
     let citation = shown.with_value(|shown| cited(which, shown));
     let table = data.table();
