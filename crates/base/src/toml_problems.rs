@@ -1,5 +1,6 @@
-//! Reads TOML, and names everything that is wrong with it at once, each with its
-//! line: whoever writes a long file by hand mends it in one go.
+//! Reads TOML, or a value of another format, and names everything that is wrong with
+//! it at once, in TOML each with its line: whoever writes a long file by hand mends it
+//! in one go.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

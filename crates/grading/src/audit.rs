@@ -29,7 +29,7 @@ pub fn secret_seed() -> anyhow::Result<u128> {
 /// The most sessions in which an audit contradicts tests.
 pub const MOST_SESSIONS: usize = 3;
 
-/// What is known of code that is audited.
+/// The auditor knows this of the code from its grading.
 #[derive(Debug, Clone, Copy)]
 pub struct Recorded<'a> {
     /// The node ids of the tests that it passed.

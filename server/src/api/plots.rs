@@ -100,8 +100,8 @@ parameters! {
 /// A figure of the paper, or one of ours, as a picture of the best 50 runs or as
 /// the numbers of all (RFC 4180, a header, one line for each run; for
 /// `changed-lines` one for each task it solved, for `style-trend` one for each
-/// iteration; each with the split, the settings, the day and the version). A picture says what it shows, how to read it, and where and when it was
-/// made. Runs imported by counts alone appear only in the reference convention.
+/// iteration; each with the split, the settings, the day and the version). A picture
+/// says what it shows, how to read it, and where and when it was made. Runs imported by counts alone appear only in the reference convention.
 #[utoipa::path(
     get, path = "/api/v1/plots/{file}", tag = "results",
     params(FilePath, Ranking, PictureParameters),
@@ -181,7 +181,8 @@ pub(crate) async fn figure(
     }
 }
 
-/// What each line of a figure's numbers says of where they are from.
+/// Each line of a figure's numbers ends in these columns: a file may travel without
+/// its address.
 fn provenance(study: &Study, today: String) -> Vec<(Column, Cell)> {
     let column = |name: &str, cell: Cell| (Column::new(name, name), cell);
     vec![
