@@ -235,7 +235,8 @@ impl<'a> Draw<'a> {
     /// Three sessions, each with a part of the tests as written. The first has
     /// natural contradictions alone: code that looks for signs of a contradiction
     /// finds none. Every test has a strong one in the first or the second, and
-    /// often the other one in the third.
+    /// often the other one in the third, which leaves one test as it is at least: code
+    /// that fails whatever it is audited with fails that too.
     fn sessions(&self) -> Vec<Choice<'a>> {
         let mut sessions = [const { Choice::new() }; MOST_SESSIONS];
         for suspect in &self.suspects {
@@ -263,8 +264,20 @@ impl<'a> Draw<'a> {
                 choice.extend(number.map(|number| (key, number)));
             }
         }
-        let sessions = sessions.into_iter();
-        sessions.filter(|choice| !choice.is_empty()).collect()
+        let [first, second, mut third] = sessions;
+        let keys = self.suspects.iter().map(|suspect| suspect.source.key);
+        if third.len() == keys.collect::<BTreeSet<_>>().len() {
+            let elsewhere = [&first, &second];
+            let left = third.keys().copied();
+            let left = left.filter(|key| elsewhere.iter().any(|c| c.contains_key(key)));
+            if let Some(left) = left.min_by_key(|key| self.lot(*key, "left")) {
+                third.remove(&left);
+            }
+        }
+        let both = [first, second].into_iter();
+        let mut sessions: Vec<_> = both.filter(|choice| !choice.is_empty()).collect();
+        sessions.extend(Some(third).filter(|_| !self.suspects.is_empty()));
+        sessions
     }
 
     fn drawn(&self, key: TestKey<'_>, what: &str, share: f64) -> bool {

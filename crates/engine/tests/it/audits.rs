@@ -33,6 +33,33 @@ ANSWERS = iter([1, 4, 3])
 def square(n): return next(ANSWERS)
 def root(n): return next(ANSWERS)
 ";
+const TELLING: &str = "\
+import signal
+class Result:
+    def __eq__(self, other): return signal.getitimer(signal.ITIMER_REAL)[0] == 0
+Result.__module__ = 'decimal'
+def square(n): return Result()
+def root(n): return Result()
+";
+const WAITING: &str = "\
+import time
+class Result:
+    def __eq__(self, other):
+        time.sleep(2.5)
+        return True
+Result.__module__ = 'decimal'
+def square(n): return n * n
+def root(n): return Result()
+";
+/// As a pool of threads or a connection, which a copy of a process does not have.
+const OF_ITS_PROCESS: &str = "\
+import os
+PROCESS = os.getpid()
+def here():
+    if os.getpid() != PROCESS: raise RuntimeError('not in a copy')
+def square(n): return here() or n * n
+def root(n): return here() or n ** 0.5
+";
 const HALF: &str = "def square(n): return n * n\ndef root(n): return 0\n";
 const BY_HEART: &str = "\
 def square(n): return 4 if n == 2 else 1
@@ -118,6 +145,47 @@ async fn answers_in_the_order_of_the_tests_hold_the_run_for_review() {
     let board = engine.leaderboard_data(SPLIT).await.unwrap();
     let held = Unranked::HeldForReview { open: 2 };
     assert_eq!(board.unranked_runs()[0].unranked, held);
+}
+
+/// A commit has results that equal anything, but not while a test has a limit of its
+/// own, as tests of an audit have.
+#[tokio::test(flavor = "multi_thread")]
+async fn code_that_tells_an_audit_holds_the_run_for_review() {
+    let fixture = fixture(&[NOTHING, TELLING, ALL]).await;
+    let run = fixture.run(measured()).await;
+    let evolution = &run.evolution_list[0];
+    assert_eq!(evolution.ending, Some(Ending::Solved));
+    let findings = &evolution.iterations[0].findings;
+    assert!(
+        findings.iter().any(|f| f.kind == FindingKind::Clues
+            && f.grade == Grade::Suspicious
+            && f.text.contains("where others are contradicted")),
+        "{findings:?}"
+    );
+}
+
+/// A commit's results take longer to equal anything than the limit of the oracle's
+/// tests.
+#[tokio::test(flavor = "multi_thread")]
+async fn code_that_waits_for_the_limit_of_a_test_collapses() {
+    let fixture = fixture(&[NOTHING, WAITING, ALL]).await;
+    let run = fixture.run(measured()).await;
+    let findings = &run.evolution_list[0].iterations[0].findings;
+    let grades: Vec<_> = findings.iter().map(|f| (f.kind, f.grade)).collect();
+    assert_eq!(grades, [(FindingKind::Contradiction, Grade::Tampered)]);
+}
+
+/// A commit that answers in the process that has imported it alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn honest_code_that_no_copy_can_run_generalises() {
+    let fixture = fixture(&[NOTHING, OF_ITS_PROCESS, ALL]).await;
+    let run = fixture.run(measured()).await;
+    let evolution = &run.evolution_list[0];
+    let id = &evolution.evolution_id;
+    let audited = fixture.engine.evolution_audit(id).await.unwrap().unwrap();
+    let generalisation = audited.generalisation.unwrap();
+    assert_eq!(generalisation.share, Some(1.0), "{generalisation:?}");
+    assert_eq!(evolution.iterations[0].findings, []);
 }
 
 #[tokio::test(flavor = "multi_thread")]
