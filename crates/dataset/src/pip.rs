@@ -20,6 +20,17 @@ pub async fn python_version(sandbox: &dyn Sandbox, image: &str) -> anyhow::Resul
     Ok(output.trim().to_owned())
 }
 
+/// The addresses of `localhost` in a container of an image, in order.
+///
+/// # Errors
+/// Where it has none: tests that serve and ask would fail there, whatever their code.
+pub async fn localhost(sandbox: &dyn Sandbox, image: &str) -> anyhow::Result<String> {
+    let script =
+        "import socket; print(*sorted({a[4][0] for a in socket.getaddrinfo('localhost', 80)}))";
+    let output = run_python(sandbox, image, &["-c", script]).await?;
+    Ok(output.trim().to_owned())
+}
+
 async fn run_python(
     sandbox: &dyn Sandbox,
     image: &str,

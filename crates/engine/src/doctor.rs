@@ -48,6 +48,7 @@ pub(crate) async fn examine(engine: &Engine) -> Vec<Check> {
     ];
     if checks[3].ok {
         checks.push(Check::new("base image", base_image(engine).await));
+        checks.push(Check::new("localhost", localhost(engine).await));
     }
     checks.push(Check::new("tasks", tasks(engine).await));
     checks
@@ -112,6 +113,18 @@ async fn base_image(engine: &Engine) -> Finding {
         Ok(Some(digest)) => Ok(format!("{name} ({})", digest.get(..19).unwrap_or(&digest))),
         Ok(None) => bad(format!("{name} is not there"), base_image_advice(name)),
         Err(error) => bad(format!("{error:#}"), "see the container engine above"),
+    }
+}
+
+async fn localhost(engine: &Engine) -> Finding {
+    let (sandbox, image) = (engine.sandbox(), &engine.config.base_image);
+    match swe_ci_dataset::pip::localhost(sandbox.as_ref(), image).await {
+        Ok(addresses) => Ok(format!("{addresses} in containers")),
+        Err(error) => bad(
+            format!("{error:#}"),
+            "tests that serve on localhost fail in such containers: see that the engine writes their /etc/hosts, \
+             and that loopback works without a network",
+        ),
     }
 }
 

@@ -66,6 +66,13 @@ pub(super) fn is_attempt() -> String {
     format!("s.outcome NOT IN ({})", marks.join(", "))
 }
 
+/// Whether the evolution `e` ended with a score.
+pub(super) fn is_scored() -> String {
+    let scored = Ending::ALL.into_iter().filter(|ending| ending.is_scored());
+    let scored: Vec<String> = scored.map(|e| format!("'{}'", e.name())).collect();
+    format!("e.ending IN ({})", scored.join(", "))
+}
+
 impl Store {
     /// Inserts a line or replaces its prices.
     pub async fn put_price(&self, line: &PriceLine, by: &Actor) -> Result<()> {
@@ -152,8 +159,6 @@ impl Store {
     /// What each scored evolution of a run took, by its id. The times are those of the
     /// recorded steps, all attempts included. Empty if no agent had a step.
     pub async fn efforts_of_run(&self, run_id: &str) -> Result<HashMap<String, Effort>> {
-        let scored = Ending::ALL.into_iter().filter(|ending| ending.is_scored());
-        let scored: Vec<String> = scored.map(|e| format!("'{}'", e.name())).collect();
         let work = "CASE WHEN s.role <> 'test' THEN s.finished_at - s.started_at - coalesce(s.waiting_ms, 0)
                     ELSE 0 END";
         let efforts = composed(format!(
@@ -167,9 +172,9 @@ impl Store {
                     CAST(coalesce(sum({work}), 0) AS BIGINT) AS agent_ms
              FROM evolutions e
              LEFT JOIN steps s ON s.evolution_id = e.id AND {}
-             WHERE e.run_id = $1 AND e.ending IN ({}) GROUP BY e.id",
+             WHERE e.run_id = $1 AND {} GROUP BY e.id",
             is_attempt(),
-            scored.join(", ")
+            is_scored()
         ))
         .with(run_id)
         .all(&self.pool, |row| {

@@ -71,7 +71,8 @@ impl Store {
         put_tasks(&mut tx, run).await?;
         put_run(&mut tx, &id, run).await?;
         for evolution in &run.evolutions {
-            put_evolution(&mut tx, &id, evolution).await?;
+            let task = run.tasks.iter().find(|task| task.id == evolution.task_id);
+            put_evolution(&mut tx, &id, evolution, task).await?;
         }
         results_changed(&mut tx, &id).await?;
         commit_change(tx).await?;
@@ -85,6 +86,7 @@ async fn remove_evolutions(tx: &mut Tx, run_id: &str) -> Result<()> {
         "DELETE FROM finding_reviews WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
         "DELETE FROM judgements WHERE run_id = $1",
         "DELETE FROM evolution_digests WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
+        "DELETE FROM evolution_audits WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
         "DELETE FROM evolution_styles WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
         "DELETE FROM iterations WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
         "DELETE FROM steps WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
@@ -184,17 +186,23 @@ async fn put_run(tx: &mut Tx, id: &str, run: &ImportedRun) -> Result<()> {
     .await
 }
 
-async fn put_evolution(tx: &mut Tx, run_id: &str, evolution: &ImportedEvolution) -> Result<()> {
+/// `task` tells the commits that its results are of.
+async fn put_evolution(
+    tx: &mut Tx,
+    run_id: &str,
+    evolution: &ImportedEvolution,
+    task: Option<&TaskRow>,
+) -> Result<()> {
     let id = new_id();
     let suite = put_suite(&mut *tx, &evolution.suite).await?;
     query(
         "INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, reason, lease_until, expected_seconds,
-                                 queued_at, finished_at, at_iteration, at_role, at_attempt, suite)
-         VALUES ($1, $2, $3, $4, 'finished', $5, $6, 0, 0.0, $7, $7, 1, 'architect', 1, $8)",
+                                 queued_at, finished_at, at_iteration, at_role, at_attempt, suite, base_sha, target_sha)
+         VALUES ($1, $2, $3, $4, 'finished', $5, $6, 0, 0.0, $7, $7, 1, 'architect', 1, $8, $9, $10)",
     )
     .with((&id, run_id, evolution.task_id.as_str(), evolution.sample))
     .with((evolution.ending.name(), &evolution.reason, now_ms()))
-    .with(suite)
+    .with((suite, task.map(|t| t.base_sha.as_str()), task.map(|t| t.target_sha.as_str())))
     .run(&mut *tx)
     .await?;
     insert_steps(&mut *tx, &id, 0, &evolution.steps).await?;

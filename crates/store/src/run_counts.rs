@@ -10,10 +10,12 @@ use swe_ci_views::verification::Mark;
 use swe_ci_views::view::Provenance;
 
 use super::Store;
+use super::costs::is_scored;
 use super::rows::columns::{Columns, from_row};
 use super::rows::runs::read_set_aside;
 use super::runs::set_aside;
 use super::sql::{composed, list_of, only, query};
+use super::tasks::same_commit;
 
 /// A run as its leaderboard needs it.
 #[derive(Debug, Clone)]
@@ -144,14 +146,18 @@ impl Store {
     }
 
     /// How many tasks of a split a run can have scores of: those that are ready,
-    /// and those of which some run has results.
+    /// and those of which some run has a score.
     pub async fn scorable_tasks(&self, split: &str) -> Result<u32> {
-        query(
+        composed(format!(
             "SELECT count(*) FROM split_tasks s JOIN task_revisions t ON t.id = s.task_id AND t.revision = s.revision
              WHERE s.split = $1 AND (t.state = 'ready'
                  OR EXISTS (SELECT 1 FROM evolutions e JOIN runs r ON r.id = e.run_id
-                            WHERE e.task_id = t.id AND r.split = s.split AND e.ending IS NOT NULL))",
-        )
+                            WHERE e.task_id = t.id AND r.split = s.split AND r.progress <> 'cancelled' AND {}
+                              AND (e.base_sha IS NULL OR ({} AND {}))))",
+            is_scored(),
+            same_commit("base_sha"),
+            same_commit("target_sha")
+        ))
         .with(split)
         .one(&self.pool, only)
         .await

@@ -59,17 +59,26 @@ pub(super) const REVISION_OF_EVOLUTION: &str = "
               CASE WHEN m.split IS NULL THEN 1 ELSE 0 END, n.imported_at DESC LIMIT 1)";
 
 /// The number of tasks of a run that had other content when it was submitted than
-/// its split lists today. A handover has a suite of its own, and what an imported
-/// run had is not known.
+/// its split lists today. A handover has a suite of its own; of an imported run only
+/// the commits are known, at times shortened.
 pub(super) fn other_revisions(run: &str) -> String {
     format!(
         "(SELECT count(DISTINCT e.task_id) FROM evolutions e
           JOIN split_tasks s ON s.task_id = e.task_id AND s.split = {run}.split
           JOIN task_revisions t ON t.id = s.task_id AND t.revision = s.revision
           WHERE e.run_id = {run}.id AND e.base_sha IS NOT NULL
-            AND (e.base_sha <> t.base_sha OR e.target_sha <> t.target_sha OR e.image <> t.image
-                 OR e.test_command <> t.test_command OR (e.suite <> t.suite AND e.start_run IS NULL)))"
+            AND (NOT ({base}) OR NOT ({target}) OR e.image <> t.image
+                 OR e.test_command <> t.test_command
+                 OR (e.image IS NOT NULL AND e.suite <> t.suite AND e.start_run IS NULL)))",
+        base = same_commit("base_sha"),
+        target = same_commit("target_sha"),
     )
+}
+
+/// Whether the evolution `e` and the revision `t` have the same commit, of which both
+/// may know the beginning alone.
+pub(super) fn same_commit(column: &str) -> String {
+    format!("substr(e.{column}, 1, length(t.{column})) = substr(t.{column}, 1, length(e.{column}))")
 }
 
 impl Store {

@@ -84,6 +84,7 @@ fn entry(model: u32, origins: &[Arc<Origin>]) -> Entry {
         let count = |convention| Series::count(convention, suite, 20, &verdicts);
         ScoredTask {
             origin: origin.clone(),
+            revision: None,
             samples: vec![Sample {
                 number: 1,
                 paper: count(Convention::Paper),

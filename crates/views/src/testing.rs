@@ -112,6 +112,7 @@ pub fn entry(model: &str, tasks: &[(&str, &[&[f64]])]) -> Entry {
     };
     let task = |(number, (repo, samples)): (usize, &(&str, &[&[f64]]))| ScoredTask {
         origin: origin(format!("task-{number}"), *repo),
+        revision: None,
         samples: (1..).zip(*samples).map(numbered).collect(),
     };
     let tasks = tasks.iter().enumerate().map(task).collect();

@@ -156,7 +156,10 @@ fn gate_words(gate: &GateReport) -> impl IntoView + use<> {
 fn figures(comparison: &Comparison) -> String {
     let difference = format::signed(comparison.difference, 2);
     match comparison.interval {
-        None => format!("{difference}, of a single repository"),
+        None => format!(
+            "{difference}, of few repositories, {}",
+            probability(comparison.p_value)
+        ),
         Some(interval) => {
             let interval = unbroken(&format::interval(interval, 2));
             format!(

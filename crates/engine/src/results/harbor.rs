@@ -187,6 +187,12 @@ fn evolution(
                 }
             }
             Err(Unread::Refused(why)) => return Err(Found::Bad(why)),
+            // The agent had not begun: it was its environment that failed.
+            Err(Unread::Missing) if usage.is_none() && trial.exception.is_some() => {
+                let why = trial.exception.as_deref().unwrap_or_default();
+                let why = format!("the trial {name} ended in iteration {iteration}: {why}");
+                return Err(Found::Missing(why));
+            }
             Err(Unread::Missing) => {
                 notes.push(format!(
                     "`{name}`: there is no {path}; the evolution ends before"

@@ -158,6 +158,7 @@ fn entry(
                 repo: task.line.repo(),
                 target_date: None,
             }),
+            revision: None,
             samples: samples.iter().filter_map(sample).collect(),
         })
         .collect();

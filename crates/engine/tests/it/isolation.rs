@@ -28,6 +28,11 @@ def test_loopback_works():
     with socket.create_server(("127.0.0.1", 0)) as server:
         socket.create_connection(server.getsockname(), timeout=5).close()
 
+def test_localhost_resolves():
+    addresses = {address[4][0] for address in socket.getaddrinfo("localhost", 80)}
+    assert "127.0.0.1" in addresses
+    assert socket.getaddrinfo("ip6-localhost", 80)
+
 @pytest.mark.parametrize("address", ["172.17.0.1", "169.254.169.254", "192.0.2.1"])
 def test_nothing_is_reached(address):
     with pytest.raises(OSError):
@@ -57,7 +62,7 @@ def test_no_engine_socket_and_no_git():
     assert not os.path.exists("/var/run/docker.sock")
     assert not os.path.exists("/app/code/.git")
 "#;
-const TESTS: u32 = 12;
+const TESTS: u32 = 13;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_container_is_closed() {

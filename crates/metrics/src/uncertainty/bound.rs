@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::paired::{Difference, by_repository, sign_flips};
-use super::resample::{Clusters, Interval, Resamples};
+use super::paired::{Difference, by_repository, interval_at};
+use super::resample::{Clusters, Interval};
 
 /// Before this many repositories no early look decides: its interval rests on the
 /// central limit theorem.
@@ -47,7 +47,7 @@ pub struct BoundTest {
     pub bound: f64,
     /// Mean over the shared tasks.
     pub difference: f64,
-    /// Of confidence 1 − `alpha`; absent with fewer than two repositories.
+    /// Of confidence 1 − `alpha`; absent with too few repositories for one.
     pub interval: Option<Interval>,
     /// The part of the error rate that this look spends, above 0 and below 1.
     pub alpha: f64,
@@ -55,41 +55,32 @@ pub struct BoundTest {
 }
 
 impl BoundTest {
-    /// `alpha` is the error rate of all looks together. `None` without a
-    /// difference.
+    /// `alpha` is the error rate of all looks together. `None` without a difference.
     pub fn of(
         differences: &[Difference],
         bound: f64,
         alpha: f64,
         look: Look,
-        resamples: &Resamples,
+        repositories: usize,
     ) -> Option<Self> {
-        let clusters = by_repository(differences, resamples.repositories());
+        let clusters = by_repository(differences, repositories);
         let difference = clusters.mean()?;
         // Early looks spend one half, the last look the other.
         let alpha = match look {
             Look::Once => alpha,
             Look::Early { .. } | Look::Last => alpha / 2.0,
         };
-        let (interval, may_decide) = match look {
-            Look::Once | Look::Last => {
-                let shifted = differences.iter().map(|difference| Difference {
-                    value: difference.value - bound,
-                    ..*difference
-                });
-                let shifted: Vec<Difference> = shifted.collect();
-                let shifted = by_repository(&shifted, resamples.repositories());
-                let p_value = sign_flips(shifted.sums().collect(), resamples.seed());
-                (resamples.interval_at(&clusters, alpha), p_value < alpha)
-            }
-            Look::Early { planned } => (
-                at_any_time(&clusters, difference, alpha, planned),
-                clusters.used() >= FEWEST_REPOSITORIES,
-            ),
+        let interval = match look {
+            Look::Once | Look::Last => interval_at(&clusters, alpha),
+            Look::Early { planned } => at_any_time(&clusters, difference, alpha, planned),
         };
-        let decision = match interval {
-            Some(interval) if may_decide && interval.low > bound => BoundDecision::Kept,
-            Some(interval) if may_decide && interval.high < bound => BoundDecision::Broken,
+        let may_decide = match look {
+            Look::Once | Look::Last => true,
+            Look::Early { .. } => clusters.used() >= FEWEST_REPOSITORIES,
+        };
+        let decision = match interval.filter(|_| may_decide) {
+            Some(interval) if interval.low > bound => BoundDecision::Kept,
+            Some(interval) if interval.high < bound => BoundDecision::Broken,
             _ => BoundDecision::Open,
         };
         Some(Self {
@@ -144,18 +135,11 @@ mod tests {
     }
 
     fn test(values: &[f64], bound: f64, look: Look) -> BoundTest {
-        // Early looks draw none.
-        let draws = if let Look::Early { .. } = look {
-            1
-        } else {
-            1_000
-        };
-        let resamples = Resamples::new(values.len(), draws, 1);
-        BoundTest::of(&of_repositories(values), bound, ALPHA, look, &resamples).unwrap()
+        BoundTest::of(&of_repositories(values), bound, ALPHA, look, values.len()).unwrap()
     }
 
     #[test]
-    fn one_look_decides_by_interval_and_test() {
+    fn one_look_decides_by_its_interval() {
         let check = |values: &[f64], bound: f64, expect: BoundDecision| {
             assert_eq!(
                 test(values, bound, Look::Once).decision,
@@ -210,8 +194,7 @@ mod tests {
         for _ in 0..3 {
             thrice.extend(of_repositories(&one_each));
         }
-        let resamples = Resamples::new(20, 1_000, 1);
-        let thrice = BoundTest::of(&thrice, 0.0, ALPHA, early, &resamples).unwrap();
+        let thrice = BoundTest::of(&thrice, 0.0, ALPHA, early, 20).unwrap();
         assert!((thrice.interval.unwrap().low - alone.low).abs() < 1e-9);
     }
 
@@ -250,9 +233,8 @@ mod tests {
         assert!(wrong(all, early) <= ALPHA);
         // What it is for: the interval of one look, looked at again and again.
         let again = |values: &[f64]| {
-            let resamples = Resamples::new(values.len(), 100, 1);
             let clusters = by_repository(&of_repositories(values), values.len());
-            match resamples.interval_at(&clusters, ALPHA) {
+            match interval_at(&clusters, ALPHA) {
                 Some(interval) if interval.low > bound => BoundDecision::Kept,
                 _ => BoundDecision::Open,
             }

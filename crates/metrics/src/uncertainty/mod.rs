@@ -14,7 +14,7 @@ mod spread;
 mod wilson;
 
 pub use bound::{BoundDecision, BoundTest, Look};
-pub use paired::{Comparison, Difference, compare, is_tie, is_tie_by};
+pub use paired::{Comparison, Difference, compare, is_tie};
 pub use plan::{DIFFERENCE, Design, PowerPlan, PowerRow};
 pub use resample::{Clusters, Interval, RankInterval, Resamples, rank_intervals};
 pub use spread::{ScoreSpread, TaskMean, sample_variance};

@@ -4,13 +4,14 @@ use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-use super::resample::{Clusters, Interval, Resamples};
+use super::SEED;
+use super::resample::{Clusters, Interval};
 use crate::SAME;
 
-/// Up to `ALL_FLIPS` differing repositories, the permutation test tries every
-/// combination of signs; beyond, `RANDOM_FLIPS` random ones.
+/// Of up to so many repositories, every combination of signs is tried; of more,
+/// [`RANDOM_FLIPS`] random ones.
 const ALL_FLIPS: usize = 12;
-const RANDOM_FLIPS: u32 = 10_000;
+const RANDOM_FLIPS: usize = 10_000;
 /// A p-value below it is unlikely to be chance.
 pub(super) const SIGNIFICANT: f64 = 0.05;
 
@@ -33,7 +34,9 @@ pub struct Comparison {
     pub repositories: u32,
     /// Mean over the shared tasks of first minus second, -2 to 2.
     pub difference: f64,
-    /// 95 % paired cluster bootstrap; absent with fewer than two repositories.
+    /// The differences that the test of [`Self::p_value`] does not reject at 5 %; it
+    /// spans 0 exactly if that is 0.05 or more. Absent with fewer than six
+    /// repositories, which cannot bound it.
     pub interval: Option<Interval>,
     /// Two-sided sign-flip permutation test by repository, above 0 to 1: how
     /// often chance alone produces a difference at least as large.
@@ -63,46 +66,24 @@ impl Comparison {
         }
     }
 
-    /// Whether the permutation test finds a difference this large unlikely to
-    /// be chance, at the usual 5 %.
-    pub fn is_unlikely_chance(&self) -> bool {
-        self.p_value < SIGNIFICANT
-    }
-
-    /// Whether the data does not decide which of the two is ahead: the interval
-    /// spans 0, or the test finds that the difference may be chance. Of few
-    /// repositories intervals are too narrow to decide alone.
+    /// Whether the data does not decide which of the two is ahead: a difference this
+    /// large may be chance, at the usual 5 %.
     pub fn is_tie(&self) -> bool {
-        is_open(self.interval) || !self.is_unlikely_chance()
+        self.p_value >= SIGNIFICANT
     }
 }
 
-/// [`Comparison::is_tie`] alone, for a ranking, which needs it for every row: the
-/// sign flips take ten times as long as the rest, and mostly the interval is
-/// enough.
-pub fn is_tie(differences: &[Difference], repositories: usize, resamples: &Resamples) -> bool {
+/// [`Comparison::is_tie`] alone, for a ranking, which needs it for every row. Most
+/// flips need not be tried to see that a difference may be chance.
+pub fn is_tie(differences: &[Difference], repositories: usize) -> bool {
     let clusters = by_repository(differences, repositories);
-    is_open(resamples.interval(&clusters)) || may_be_chance(&clusters, resamples)
-}
-
-/// The same where the difference of each resample is known.
-pub fn is_tie_by(
-    means: &[f64],
-    differences: impl FnOnce() -> Vec<Difference>,
-    repositories: usize,
-    resamples: &Resamples,
-) -> bool {
-    Interval::leaves_open(means)
-        || may_be_chance(&by_repository(&differences(), repositories), resamples)
-}
-
-/// Whether an interval leaves open which of the two is ahead.
-fn is_open(interval: Option<Interval>) -> bool {
-    interval.is_none_or(Interval::spans_zero)
-}
-
-fn may_be_chance(clusters: &Clusters, resamples: &Resamples) -> bool {
-    sign_flips(clusters.sums().collect(), resamples.seed()) >= SIGNIFICANT
+    let Some(difference) = clusters.mean() else {
+        return true;
+    };
+    let flips = Flips::new(&clusters);
+    let enough = (SIGNIFICANT * flips.number as f64).ceil() as usize;
+    let as_far = flips.all().filter(|flip| flip.is_as_far(difference));
+    as_far.take(enough).count() == enough
 }
 
 pub(super) fn by_repository(differences: &[Difference], repositories: usize) -> Clusters {
@@ -114,65 +95,130 @@ pub(super) fn by_repository(differences: &[Difference], repositories: usize) -> 
 }
 
 /// Compares two runs; `None` when they share no task.
-pub fn compare(
-    differences: &[Difference],
-    repositories: usize,
-    resamples: &Resamples,
-) -> Option<Comparison> {
-    if differences.is_empty() {
-        return None;
-    }
+pub fn compare(differences: &[Difference], repositories: usize) -> Option<Comparison> {
     let clusters = by_repository(differences, repositories);
+    let difference = clusters.mean()?;
+    let flips: Vec<Flip> = Flips::new(&clusters).all().collect();
     let count = |holds: fn(f64) -> bool| {
         let n = differences.iter().filter(|d| holds(d.value)).count();
         u32::try_from(n).unwrap_or(u32::MAX)
     };
-    let total: f64 = clusters.sums().sum();
+    let as_far = flips.iter().filter(|flip| flip.is_as_far(difference));
     Some(Comparison {
         tasks: count(|_| true),
         repositories: u32::try_from(clusters.used()).unwrap_or(u32::MAX),
-        difference: total / differences.len() as f64,
-        interval: resamples.interval(&clusters),
-        p_value: sign_flips(clusters.sums().collect(), resamples.seed()),
+        difference,
+        p_value: as_far.count() as f64 / flips.len() as f64,
+        interval: not_rejected(&flips, SIGNIFICANT),
         wins: count(|d| d > SAME),
         ties: count(|d| d.abs() <= SAME),
         losses: count(|d| d < -SAME),
     })
 }
 
-/// How often flipping the signs of whole repositories gives a sum at least as
-/// far from zero as the observed one.
-pub(super) fn sign_flips(mut sums: Vec<f64>, seed: u64) -> f64 {
-    let observed = sums.iter().sum::<f64>().abs();
-    // Flipping a repository without a difference changes nothing.
-    sums.retain(|sum| *sum != 0.0);
-    let as_far = |flipped: f64| flipped.abs() >= observed - SAME;
-    if sums.len() <= ALL_FLIPS {
-        let all = 1u32 << sums.len();
-        let far = (0..all).filter(|flips| as_far(flip(&sums, |i| flips >> i & 1 == 1)));
-        return far.count() as f64 / f64::from(all);
-    }
-    let mut random = Pcg32::seed_from_u64(seed);
-    let mut far = 1u32;
-    for _ in 0..RANDOM_FLIPS {
-        let mut bits = 0u32;
-        let flipped = flip(&sums, |i| {
-            if i % 32 == 0 {
-                bits = random.next_u32();
-            }
-            bits >> (i % 32) & 1 == 1
-        });
-        far += u32::from(as_far(flipped));
-    }
-    // The observed sum counts as one of the flips, so p is never 0.
-    f64::from(far) / f64::from(RANDOM_FLIPS + 1)
+/// The interval of [`Comparison::interval`], of confidence 1 − `alpha`.
+pub(super) fn interval_at(clusters: &Clusters, alpha: f64) -> Option<Interval> {
+    let flips: Vec<Flip> = Flips::new(clusters).all().collect();
+    not_rejected(&flips, alpha)
 }
 
-fn flip(sums: &[f64], mut flipped: impl FnMut(usize) -> bool) -> f64 {
-    let signed = sums.iter().enumerate();
-    signed
-        .map(|(i, sum)| if flipped(i) { -sum } else { *sum })
-        .sum()
+/// A choice of signs: some repositories keep theirs, the others' are flipped. Both
+/// groups have a mean difference. Flipping the signs of differences minus d gives a
+/// sum as far from zero as the observed one if, and only if, d is not between these
+/// means: so the same choices give the p-value of every d.
+#[derive(Debug, Clone, Copy)]
+struct Flip {
+    low: f64,
+    high: f64,
+}
+
+impl Flip {
+    /// One that flips all or nothing gives the observed sum, whatever d is.
+    const NOTHING: Self = Self {
+        low: f64::NEG_INFINITY,
+        high: f64::INFINITY,
+    };
+
+    /// Whether it is as far from zero as the observed sum, by the observed mean.
+    fn is_as_far(&self, difference: f64) -> bool {
+        match difference > 0.0 {
+            true => self.low <= SAME,
+            false => self.high >= -SAME,
+        }
+    }
+}
+
+/// All differences that fewer than a share `alpha` of the flips reject.
+fn not_rejected(flips: &[Flip], alpha: f64) -> Option<Interval> {
+    let at = ((alpha * flips.len() as f64).ceil() as usize).checked_sub(1)?;
+    let mut lows: Vec<f64> = flips.iter().map(|flip| flip.low).collect();
+    let mut highs: Vec<f64> = flips.iter().map(|flip| -flip.high).collect();
+    let [low, high] = [&mut lows, &mut highs].map(|ends| {
+        let (_, end, _) = ends.select_nth_unstable_by(at, f64::total_cmp);
+        *end
+    });
+    let interval = Interval { low, high: -high };
+    (low.is_finite() && high.is_finite()).then_some(interval)
+}
+
+/// The choices of signs of the repositories of a comparison.
+struct Flips {
+    /// The summed difference and the number of tasks of each repository.
+    repositories: Vec<(f64, f64)>,
+    total: (f64, f64),
+    number: usize,
+}
+
+impl Flips {
+    fn new(clusters: &Clusters) -> Self {
+        let repositories: Vec<(f64, f64)> = clusters.repositories().collect();
+        let add = |a: (f64, f64), b: &(f64, f64)| (a.0 + b.0, a.1 + b.1);
+        Self {
+            total: repositories.iter().fold((0.0, 0.0), add),
+            number: match repositories.len() {
+                few @ ..=ALL_FLIPS => 1 << few,
+                // The observed signs count as one of them, so p is never 0.
+                _ => RANDOM_FLIPS + 1,
+            },
+            repositories,
+        }
+    }
+
+    /// The first flips nothing.
+    fn all(&self) -> impl Iterator<Item = Flip> {
+        let is_few = self.repositories.len() <= ALL_FLIPS;
+        let mut random = Pcg32::seed_from_u64(SEED);
+        (0..self.number).map(move |at| match (at, is_few) {
+            (0, _) => Flip::NOTHING,
+            (_, true) => self.flip(|i| at >> i & 1 == 1),
+            (_, false) => {
+                let mut bits = 0;
+                self.flip(|i| {
+                    if i % 32 == 0 {
+                        bits = random.next_u32();
+                    }
+                    bits >> (i % 32) & 1 == 1
+                })
+            }
+        })
+    }
+
+    fn flip(&self, mut flipped: impl FnMut(usize) -> bool) -> Flip {
+        let each = self.repositories.iter().enumerate();
+        let flipped = each.filter(|(i, _)| flipped(*i));
+        let (sum, tasks) = flipped.fold((0.0, 0.0), |(sum, tasks), (_, repository)| {
+            (sum + repository.0, tasks + repository.1)
+        });
+        let others = self.total.1 - tasks;
+        if tasks == 0.0 || others == 0.0 {
+            return Flip::NOTHING;
+        }
+        let (one, other) = (sum / tasks, (self.total.0 - sum) / others);
+        Flip {
+            low: one.min(other),
+            high: one.max(other),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -190,8 +236,7 @@ mod tests {
                 value: *value,
             })
             .collect();
-        let resamples = Resamples::new(values.len(), 1_000, 1);
-        compare(&differences, values.len(), &resamples).unwrap()
+        compare(&differences, values.len()).unwrap()
     }
 
     #[test]
@@ -202,8 +247,8 @@ mod tests {
         assert!((agreed.difference - 0.2).abs() < 1e-12);
         assert!((agreed.p_value - 0.25).abs() < 1e-12);
         assert_eq!((agreed.wins, agreed.ties, agreed.losses), (3, 0, 0));
-        // The interval leaves 0 out, and yet three repositories are too few.
-        assert!(!agreed.interval.unwrap().spans_zero() && agreed.is_tie());
+        // Three repositories are too few to bound a difference.
+        assert!(agreed.interval.is_none() && agreed.is_tie());
         let reversed = agreed.reversed();
         assert_eq!(compare_values(&[-0.1, -0.2, -0.3]), reversed);
         // No difference at all.
@@ -213,10 +258,13 @@ mod tests {
         // The repositories contradict each other.
         let torn = compare_values(&[0.5, -0.5]);
         assert!((torn.p_value - 1.0).abs() < 1e-12 && torn.is_tie());
-        // One repository has no interval, so nothing is decided.
         let alone = compare_values(&[0.5]);
-        assert!(alone.interval.is_none() && alone.is_tie());
-        assert!((alone.p_value - 1.0).abs() < 1e-12);
+        assert!((alone.p_value - 1.0).abs() < 1e-12 && alone.is_tie());
+        // Of six, 4 of 64 choices of signs may be as far: all, none, and those that flip
+        // the sixth alone or all others. Their means bound the interval.
+        let six = compare_values(&[0.1, 0.2, 0.3, 0.4, 0.5, -0.1]);
+        let interval = six.interval.unwrap();
+        assert!((interval.low + 0.1).abs() < 1e-12 && (interval.high - 0.5).abs() < 1e-12);
     }
 
     #[test]
@@ -231,7 +279,7 @@ mod tests {
 
     #[test]
     fn no_shared_task() {
-        assert_eq!(compare(&[], 3, &Resamples::new(3, 10, 1)), None);
+        assert_eq!(compare(&[], 3), None);
     }
 
     proptest! {
@@ -255,12 +303,16 @@ mod tests {
                 .zip(0..)
                 .map(|(value, repository)| Difference { repository, value: *value })
                 .collect();
-            let resamples = Resamples::new(values.len(), 1_000, 1);
-            let comparison = compare(&differences, values.len(), &resamples).unwrap();
-            prop_assert_eq!(
-                is_tie(&differences, values.len(), &resamples),
-                comparison.is_tie()
-            );
+            let comparison = compare(&differences, values.len()).unwrap();
+            prop_assert_eq!(is_tie(&differences, values.len()), comparison.is_tie());
+            // The interval and the test never say two things.
+            if let Some(interval) = comparison.interval {
+                prop_assert_eq!(interval.spans_zero(), comparison.is_tie());
+                prop_assert!(interval.low <= comparison.difference + 1e-9);
+                prop_assert!(interval.high >= comparison.difference - 1e-9);
+            } else {
+                prop_assert!(values.len() < 6 && comparison.is_tie());
+            }
         }
 
         #[test]

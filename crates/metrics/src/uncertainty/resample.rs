@@ -20,34 +20,16 @@ impl Interval {
     /// The 2.5 % and 97.5 % quantiles of [`Resamples::means`]. `None` when no
     /// resample drew any of the tasks.
     pub fn from_means(means: &[f64]) -> Option<Self> {
-        Self::from_means_at(means, 0.05)
-    }
-
-    /// The same of another confidence, 1 − `alpha`.
-    fn from_means_at(means: &[f64], alpha: f64) -> Option<Self> {
         let mut values: Vec<f64> = means.iter().copied().filter(|v| !v.is_nan()).collect();
         Some(Self {
-            low: quantile(&mut values, alpha / 2.0)?,
-            high: quantile(&mut values, 1.0 - alpha / 2.0)?,
+            low: quantile(&mut values, 0.025)?,
+            high: quantile(&mut values, 0.975)?,
         })
     }
 
     /// Whether it contains zero: no difference.
     pub fn spans_zero(self) -> bool {
         self.low <= SAME && self.high >= -SAME
-    }
-
-    /// Whether [`Self::from_means`] is `None` or contains zero. Mostly counting
-    /// is enough: a quantile is between two values, and not above zero if
-    /// neither is.
-    pub fn leaves_open(means: &[f64]) -> bool {
-        let count = |holds: fn(&f64) -> bool| means.iter().filter(|mean| holds(mean)).count();
-        let last = means.len().saturating_sub(1) as f64;
-        let low = (0.025 * last).floor() as usize + 2;
-        let high = means.len() - (0.975 * last).floor() as usize;
-        let on_both_sides = count(|mean| *mean <= 0.0) >= low && count(|mean| *mean >= 0.0) >= high;
-        let numbers = !means.iter().any(|mean| mean.is_nan());
-        (numbers && on_both_sides) || Self::from_means(means).is_none_or(Self::spans_zero)
     }
 }
 
@@ -116,9 +98,10 @@ impl Clusters {
         each.map(|deviation| deviation * deviation).sum()
     }
 
-    pub(super) fn sums(&self) -> impl Iterator<Item = f64> + '_ {
-        let used = self.sums.iter().zip(&self.counts);
-        used.filter(|(_, n)| **n > 0.0).map(|(sum, _)| *sum)
+    /// The sum and the number of tasks of each repository that has any.
+    pub(super) fn repositories(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let all = self.sums.iter().zip(&self.counts);
+        all.map(|(sum, n)| (*sum, *n)).filter(|(_, n)| *n > 0.0)
     }
 }
 
@@ -129,7 +112,6 @@ pub struct Resamples {
     /// By repository, then by resample: the inner loops run over resamples.
     drawn: Vec<f64>,
     resamples: usize,
-    seed: u64,
     /// The number of tasks of each repository of the first run that was asked
     /// for, and of each resample.
     tasks_drawn: OnceLock<(Vec<f64>, Vec<f64>)>,
@@ -150,13 +132,8 @@ impl Resamples {
         Self {
             drawn,
             resamples,
-            seed,
             tasks_drawn: OnceLock::new(),
         }
-    }
-
-    pub fn seed(&self) -> u64 {
-        self.seed
     }
 
     /// The mean over tasks in every resample; NaN in one that drew none of
@@ -211,15 +188,10 @@ impl Resamples {
     /// repositories: one says nothing about their variance; nor has a ratio one
     /// that is infinite in so many resamples that nothing bounds it.
     pub fn interval(&self, clusters: &Clusters) -> Option<Interval> {
-        self.interval_at(clusters, 0.05)
-    }
-
-    /// The same of another confidence, 1 − `alpha`.
-    pub fn interval_at(&self, clusters: &Clusters, alpha: f64) -> Option<Interval> {
         if clusters.used() < 2 {
             return None;
         }
-        let interval = Interval::from_means_at(&self.means(clusters), alpha);
+        let interval = Interval::from_means(&self.means(clusters));
         interval.filter(|interval| interval.high.is_finite())
     }
 }
@@ -515,17 +487,6 @@ mod tests {
             scores in prop::collection::vec(prop_oneof![-1.0f64..=1.0, Just(0.25), Just(f64::NAN), -1e-8f64..1e-8], 0..70)
         ) {
             prop_assert_eq!(Sorter::default().ranks(&scores), plain_ranks(&scores));
-        }
-
-        /// Around zero, where few values on one side decide.
-        #[test]
-        fn counting_decides_as_the_interval_does(
-            below in 0usize..60, above in 0usize..60, zeros in 0usize..3, nans in 0usize..2
-        ) {
-            let values = [(below, -0.5), (zeros, 0.0), (above, 0.5), (nans, f64::NAN)];
-            let means: Vec<f64> = values.iter().flat_map(|(n, value)| vec![*value; *n]).collect();
-            let expect = Interval::from_means(&means).is_none_or(Interval::spans_zero);
-            prop_assert_eq!(Interval::leaves_open(&means), expect);
         }
 
         /// The interval stays within the range of the values.

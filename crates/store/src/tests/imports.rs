@@ -81,6 +81,14 @@ async fn repeated_imports_make_one_run() {
         assert_eq!(put, Change::New);
         let again = store.put_import(&imported("d1", &[12])).await.unwrap();
         assert_eq!(again, (id.clone(), Change::Unchanged));
+        // What was imported before there were audits waits for one.
+        sqlx::query(
+            "INSERT INTO evolution_audits (evolution_id, worker, claimed_until, holds_rank, found)
+             SELECT id, '', 0, 0, '' FROM evolutions",
+        )
+        .execute(&store.pool)
+        .await
+        .unwrap();
         let grown = store.put_import(&imported("d2", &[12, 15])).await.unwrap();
         assert_eq!(grown, (id.clone(), Change::Replaced));
 

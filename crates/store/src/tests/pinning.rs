@@ -4,6 +4,7 @@ use swe_ci_core::finding::Unranked;
 use swe_ci_core::task::TestCommand;
 use swe_ci_views::card::TaskOnCard;
 
+use super::imports::imported;
 use super::*;
 use crate::PinnedTask;
 
@@ -162,6 +163,32 @@ async fn an_unknown_task_has_no_run() {
         };
         let refused = store.insert_run(&new, &Actor::Operator).await;
         assert!(matches!(refused, Err(Error::NotFound { .. })));
+    })
+    .await;
+}
+
+/// Of results from elsewhere the commits are known, perhaps shortened.
+#[tokio::test]
+async fn imported_results_are_of_the_commits_they_name() {
+    on_both(async |store| {
+        let mut results = imported("d", &[7]);
+        for task in &mut results.tasks {
+            task.base_sha.truncate(10);
+        }
+        let (id, _) = store.put_import(&results).await.unwrap();
+        store.put_task("s", 0, &task("a")).await.unwrap();
+        let set_aside = async || store.leaderboard_run(&id).await.unwrap().set_aside;
+        assert_eq!(set_aside().await, None);
+        assert_eq!(store.evolutions_of_run(&id).await.unwrap()[0].pinned, None);
+        let other = TaskRow {
+            base_sha: "c".repeat(40),
+            ..task("a")
+        };
+        store.put_task("s", 0, &other).await.unwrap();
+        assert_eq!(
+            set_aside().await,
+            Some(Unranked::OtherRevisions { tasks: 1 })
+        );
     })
     .await;
 }

@@ -389,7 +389,7 @@ impl<'a> Draws<'a> {
             })
         });
         let differences: Vec<Difference> = differences.collect();
-        compare(&differences, self.repositories.len(), &self.resamples)
+        compare(&differences, self.repositories.len())
     }
 }
 

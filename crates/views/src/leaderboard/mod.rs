@@ -149,6 +149,8 @@ pub struct Entry {
     pub truncated_steps: u32,
     /// N: shorter evolutions are padded to it.
     pub max_iterations: u32,
+    /// Whether its submitter chose some of the split's tasks.
+    pub chosen: bool,
     /// Evolutions that were asked for, per task.
     pub samples: u32,
     pub tasks_total: u32,
@@ -166,6 +168,9 @@ pub struct Entry {
 pub struct ScoredTask {
     /// Shared by the runs of a leaderboard.
     pub origin: Arc<Origin>,
+    /// A digest of its commits, image, test command and tests in this run; absent where
+    /// they are not known, as for results from elsewhere.
+    pub revision: Option<String>,
     pub samples: Vec<Sample>,
 }
 
@@ -238,6 +243,15 @@ impl ScoredTask {
         &self.origin.repo
     }
 
+    /// Whether a task had the same content in these runs, as far as is known: of another
+    /// revision it is another task.
+    fn is_one(tasks: &[&Self]) -> bool {
+        let mut known = tasks.iter().filter_map(|task| task.revision.as_ref());
+        known
+            .next()
+            .is_none_or(|first| known.all(|other| other == first))
+    }
+
     /// Its origin to change, in a copy of its own if others share it.
     pub fn origin_mut(&mut self) -> &mut Origin {
         Arc::make_mut(&mut self.origin)
@@ -270,6 +284,7 @@ impl Entry {
         }
         let first = |task: &ScoredTask| ScoredTask {
             origin: task.origin.clone(),
+            revision: task.revision.clone(),
             samples: task.samples.iter().map(|s| s.first(iterations)).collect(),
         };
         Self {

@@ -6,9 +6,6 @@ use swe_ci_core::uncertainty::{Comparison, Interval};
 
 use crate::format;
 
-/// With fewer repositories than this, the bootstrap intervals are too narrow.
-const FEW_REPOSITORIES: u32 = 10;
-
 /// "A is ahead of B by 0.08 [0.01, 0.15]; on these 40 tasks of 20
 /// repositories that is unlikely to be chance (p = 0.012)."
 pub fn in_words(comparison: &Comparison, first: &str, second: &str) -> String {
@@ -29,37 +26,23 @@ pub fn in_words(comparison: &Comparison, first: &str, second: &str) -> String {
     } else {
         format!("{second} is ahead of {first} by {by}")
     };
-    let Some(interval) = comparison.interval else {
-        return format!(
-            "{lead} on {basis}; a single repository says nothing about how far that is chance."
-        );
-    };
-    format!(
-        "{lead} {}; on {basis} {}.{}",
-        format::interval(ahead(comparison.difference, interval), places),
-        verdict(comparison),
-        caution(comparison.repositories)
-    )
-}
-
-fn verdict(comparison: &Comparison) -> String {
     let p = probability(comparison.p_value);
-    let leaves_zero_out = comparison.interval.is_some_and(|i| !i.spans_zero());
-    match (comparison.is_tie(), leaves_zero_out) {
-        (false, _) => format!("that is unlikely to be chance ({p})"),
-        (true, false) => format!("that may be chance ({p})"),
-        // The interval and the test disagree, usually because of little data.
-        (true, true) => {
-            format!("that is not significant ({p}; the interval, without 0, is too narrow)")
+    let verdict = match comparison.is_tie() {
+        false => format!("that is unlikely to be chance ({p})"),
+        true => format!("that may be chance ({p})"),
+    };
+    match comparison.interval {
+        Some(interval) => {
+            let interval = format::interval(ahead(comparison.difference, interval), places);
+            format!("{lead} {interval}; on {basis} {verdict}.")
         }
+        None if comparison.repositories == 1 => {
+            format!(
+                "{lead} on {basis}; a single repository says nothing about how far that is chance."
+            )
+        }
+        None => format!("{lead}; on {basis} {verdict}. So few repositories bound no difference."),
     }
-}
-
-fn caution(repositories: u32) -> String {
-    if repositories >= FEW_REPOSITORIES {
-        return String::new();
-    }
-    format!(" {repositories} repositories are few: the interval is too narrow.")
 }
 
 /// The interval from the perspective of the leading run.
@@ -149,7 +132,7 @@ mod tests {
             (0.001, 0.1),
             0.0996,
             &format!(
-                "A is ahead of B by 0.05 [0.00, 0.10]; {basis} that is not significant (p = 0.10; the interval, without 0, is too narrow)."
+                "A is ahead of B by 0.05 [0.00, 0.10]; {basis} that may be chance (p = 0.10)."
             ),
         );
         check(
@@ -164,16 +147,12 @@ mod tests {
 
     #[test]
     fn little_data_is_stated() {
-        let mut few = comparison(0.2, Some((0.1, 0.3)), 0.25);
+        let mut few = comparison(0.2, None, 0.25);
         (few.tasks, few.repositories) = (3, 3);
-        let sentence = in_words(&few, "A", "B");
-        assert!(
-            sentence.contains("on these 3 tasks of 3 repositories that is not significant"),
-            "{sentence}"
-        );
-        assert!(
-            sentence.ends_with("3 repositories are few: the interval is too narrow."),
-            "{sentence}"
+        assert_eq!(
+            in_words(&few, "A", "B"),
+            "A is ahead of B by 0.20; on these 3 tasks of 3 repositories that may be chance \
+             (p = 0.25). So few repositories bound no difference."
         );
         let mut one = comparison(0.2, None, 1.0);
         (one.tasks, one.repositories) = (1, 1);

@@ -7,7 +7,7 @@ use swe_ci_core::metrics::{Convention, Gamma, Series};
 use swe_ci_core::task::TaskId;
 use swe_ci_core::uncertainty::{
     Clusters, Comparison, Difference, Interval, RESAMPLES, RankInterval, Resamples, SEED, compare,
-    is_tie, is_tie_by, rank_intervals,
+    is_tie, rank_intervals,
 };
 
 use super::rows::{Intervals, Ranked, Row, solved, turns, zero_regression, zrr};
@@ -37,12 +37,6 @@ struct Value<'a> {
     /// Index of its repository.
     repository: usize,
     score: f64,
-}
-
-impl Values<'_> {
-    fn origins(&self) -> impl Iterator<Item = &Arc<Origin>> {
-        self.tasks.iter().map(|task| task.origin)
-    }
 }
 
 impl UncertaintyModel {
@@ -126,19 +120,7 @@ impl UncertaintyModel {
     }
 
     fn is_tie(&self, first: &Values<'_>, second: &Values<'_>) -> bool {
-        if first.repositories >= 2 && first.origins().eq(second.origins()) {
-            // On the same tasks the mean of the differences is the difference of
-            // the means.
-            let means = first.means.iter().zip(&second.means).map(|(a, b)| a - b);
-            return is_tie_by(
-                &means.collect::<Vec<_>>(),
-                || differences(first, second),
-                self.repositories.len(),
-                &self.resamples,
-            );
-        }
-        let differences = differences(first, second);
-        is_tie(&differences, self.repositories.len(), &self.resamples)
+        is_tie(&differences(first, second), self.repositories.len())
     }
 
     /// Compares two runs on the tasks they share; `None` when they share none.
@@ -152,7 +134,7 @@ impl UncertaintyModel {
         let [first, second] =
             [first, second].map(|run| self.values(run, &run.scores_by_task(gamma, convention)));
         let differences = differences(&first, &second);
-        compare(&differences, self.repositories.len(), &self.resamples)
+        compare(&differences, self.repositories.len())
     }
 
     fn values<'a>(&self, entry: &'a Entry, scores: &[f64]) -> Values<'a> {
@@ -347,8 +329,8 @@ mod tests {
         assert_eq!((comparison.tasks, comparison.repositories), (40, 20));
     }
 
-    /// Of four repositories an interval leaves 0 out although the test cannot find
-    /// a difference: the ranking and the comparison both call that a tie.
+    /// Four repositories bound no difference: the ranking and the comparison both call
+    /// that a tie.
     #[test]
     fn few_repositories_decide_nothing() {
         let few = |model: &str, score: f64| {
@@ -366,7 +348,7 @@ mod tests {
         let compared = model
             .compare(&a, &b, Gamma::ONE, Convention::Paper)
             .unwrap();
-        assert!(!compared.interval.unwrap().spans_zero());
+        assert_eq!(compared.interval, None);
         assert!((compared.p_value - 0.125).abs() < 1e-12 && compared.is_tie());
         let rows = model.rank(&data, Gamma::ONE, Convention::Paper);
         assert_eq!((rows[0].tie_group, rows[1].tie_group), (1, 1));

@@ -29,28 +29,38 @@ pub struct Extent {
 }
 
 /// The share of a split's tasks that a ranked run has scores of.
-const ENOUGH_TASKS: f64 = 0.95;
+pub(super) const ENOUGH_TASKS: f64 = 0.95;
 
 impl LeaderboardData {
     /// The data of a board; sets the entries with a reason to take no rank apart.
     /// Nothing else decides who takes part: rankings, figures and comparisons
     /// follow.
     pub fn new(board: Board, of: Extent, entries: Vec<Entry>, published: Published) -> Self {
-        let longest = entries.iter().map(|entry| entry.max_iterations).max();
-        let usual = longest
-            .unwrap_or_default()
-            .min(Plan::default().max_iterations);
         let mut data = Self {
             split: board.split,
             mode: board.mode,
             tasks: of.tasks,
-            iterations: of.iterations.unwrap_or(usual),
             published,
             ..Self::default()
         };
+        let usual = || data.longest(&entries).min(Plan::default().max_iterations);
+        data.iterations = of.iterations.unwrap_or_else(usual);
         let entries = entries.into_iter().map(|entry| data.as_counted(entry));
         (data.unranked, data.entries) = entries.partition(|entry| entry.unranked.is_some());
         data
+    }
+
+    /// The greatest N of the runs that could take a rank, if any can: one that cannot
+    /// must not take the others'.
+    fn longest(&self, entries: &[Entry]) -> u32 {
+        let iterations = |entry: &Entry| entry.max_iterations;
+        let complete = entries
+            .iter()
+            .filter(|entry| entry.unranked.is_none() && self.incomplete(entry).is_none());
+        let longest = complete.map(iterations).max();
+        longest
+            .or_else(|| entries.iter().map(iterations).max())
+            .unwrap_or_default()
     }
 
     /// A run as this board counts it: over the board's iterations, and without a
@@ -84,9 +94,19 @@ impl LeaderboardData {
                 evolutions: entry.being_audited,
             });
         }
+        self.incomplete(entry)
+    }
+
+    /// What a run lacks must not be missing by its agent's doing or its submitter's:
+    /// while it goes on, the slow tasks are missing, and of chosen tasks the hard ones.
+    fn incomplete(&self, entry: &Entry) -> Option<Unranked> {
         let complete = |task: &&ScoredTask| task.samples.len() >= entry.samples as usize;
         let scored = count(entry.tasks.iter().filter(complete).count());
-        let enough = f64::from(scored) >= ENOUGH_TASKS * f64::from(self.tasks);
+        let share = match entry.chosen || !entry.progress.is_over() {
+            true => 1.0,
+            false => ENOUGH_TASKS,
+        };
+        let enough = f64::from(scored) >= share * f64::from(self.tasks);
         (!enough).then_some(Unranked::Incomplete {
             scored,
             of: self.tasks,
@@ -179,6 +199,7 @@ mod tests {
     use crate::leaderboard::UncertaintyModel;
     use crate::testing::entry;
     use swe_ci_core::requirement::Mode;
+    use swe_ci_core::run::Progress;
 
     fn of(tasks: u32) -> Extent {
         Extent {
@@ -292,6 +313,50 @@ mod tests {
             apart,
             [most, "one: incomplete: 1 of 100 tasks have a score"]
         );
+    }
+
+    /// The slowest evolutions are missing while a run goes on, and a submitter may
+    /// choose the easy tasks.
+    #[test]
+    fn whoever_chooses_tasks_or_is_not_done_needs_all() {
+        let one: (&str, &[&[f64]]) = ("r", &[&[0.5]]);
+        let run = |model: &str, tasks: usize| entry(model, &vec![one; tasks]);
+        let chosen = |model: &str, tasks| Entry {
+            chosen: true,
+            ..run(model, tasks)
+        };
+        let going_on = |model: &str, tasks| Entry {
+            progress: Progress::Running,
+            ..run(model, tasks)
+        };
+        let runs = vec![
+            chosen("chose-all", 100),
+            chosen("chose-most", 99),
+            going_on("all-scored", 100),
+            going_on("most-scored", 99),
+        ];
+        let (rows, apart) = ranked(100, runs);
+        assert_eq!(
+            rows,
+            [("all-scored", "0.500"), ("chose-all", "0.500")].map(own)
+        );
+        assert_eq!(apart.len(), 2);
+    }
+
+    /// Neither does a run with few tasks, nor one that is held.
+    #[test]
+    fn a_run_without_a_rank_gives_the_others_no_iterations() {
+        let run = |model: &str, iterations: u32, tasks: usize| {
+            let one: (&str, &[&[f64]]) = ("r", &[&[0.5]]);
+            let mut run = entry(model, &vec![one; tasks]);
+            run.max_iterations = iterations;
+            run
+        };
+        let mut held = run("held", 20, 2);
+        held.unranked = Some(Unranked::HeldForReview { open: 1 });
+        let (rows, apart) = ranked(2, vec![run("short", 5, 2), run("one-task", 20, 1), held]);
+        assert_eq!(rows, [("short", "0.500")].map(own));
+        assert_eq!(apart.len(), 2);
     }
 
     /// The tasks that are missing are those that cost the most.

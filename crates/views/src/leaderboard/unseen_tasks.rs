@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::unranked::ENOUGH_TASKS;
 use super::{Entry, LeaderboardData};
 
 /// A leaderboard with only the tasks younger than the models, and the
@@ -18,6 +19,9 @@ pub struct LeftOut {
     pub undated_models: Vec<String>,
     /// Models that may have seen all of their tasks, in order of name.
     pub too_young: Vec<String>,
+    /// Models with fewer such tasks than 95 % of the most that any model has, in order
+    /// of name: their means are of other tasks.
+    pub too_few: Vec<String>,
     /// Tasks whose target has an unknown date, in order of name.
     pub undated_tasks: Vec<String>,
 }
@@ -25,35 +29,40 @@ pub struct LeftOut {
 impl LeaderboardData {
     /// For each run, only the tasks whose target was committed after its
     /// model's training data ends, or if that is not known, after its release: no
-    /// training data can contain them. Models and
-    /// tasks without a date are omitted and listed. Runs keep their positions,
-    /// even with no task left.
+    /// training data can contain them. Models and tasks without a date are omitted and
+    /// listed, and so are models with far fewer tasks than others. Runs keep their
+    /// positions, even with no task left.
     pub fn unseen(&self) -> Unseen {
         let mut left_out = LeftOut::default();
-        let entries = self.entries.iter().map(|entry| {
+        let unseen = |entry: &Entry| entry.since(entry.learnt_until());
+        let mut entries: Vec<Entry> = self.entries.iter().map(unseen).collect();
+        let most = entries.iter().map(|entry| entry.tasks.len()).max();
+        let enough = ENOUGH_TASKS * most.unwrap_or(0) as f64;
+        for (entry, unseen) in self.entries.iter().zip(&mut entries) {
             let undated = entry
                 .tasks
                 .iter()
                 .filter(|t| t.origin.target_date.is_none());
             let undated = undated.map(|task| task.task_id().to_string());
             left_out.undated_tasks.extend(undated);
-            let unseen = entry.since(entry.learnt_until());
             if entry.learnt_until().is_none() {
                 left_out.undated_models.push(entry.model.clone());
             } else if unseen.tasks.is_empty() {
                 left_out.too_young.push(entry.model.clone());
+            } else if (unseen.tasks.len() as f64) < enough {
+                left_out.too_few.push(entry.model.clone());
+                *unseen = entry.since(None);
             }
-            unseen
-        });
-        let since_release = |entry: &Entry| entry.since(entry.learnt_until());
+        }
         let data = Self {
-            entries: entries.collect(),
-            unranked: self.unranked.iter().map(since_release).collect(),
+            entries,
+            unranked: self.unranked.iter().map(unseen).collect(),
             ..self.clone()
         };
         for names in [
             &mut left_out.undated_models,
             &mut left_out.too_young,
+            &mut left_out.too_few,
             &mut left_out.undated_tasks,
         ] {
             names.sort();
@@ -130,6 +139,20 @@ mod tests {
         run.training_cutoff = Some("2026-01-01".into());
         let rows = leaderboard(vec![run]).unseen();
         assert_eq!(rows.data.entries[0].tasks.len(), 2);
+    }
+
+    /// One easy task makes no leader.
+    #[test]
+    fn a_model_with_far_fewer_tasks_is_omitted() {
+        let runs = vec![
+            run("old", Some("2025-06-01")),
+            run("new", Some("2026-12-31")),
+        ];
+        let unseen = leaderboard(runs).unseen();
+        let rows = unseen.data.rank(Gamma::ONE, Convention::Paper);
+        assert_eq!((rows.len(), rows[0].model.as_str()), (1, "old"));
+        assert_eq!(unseen.left_out.too_few, ["new"]);
+        assert_eq!(unseen.data.entries.len(), 2, "runs keep their positions");
     }
 
     #[test]

@@ -118,6 +118,7 @@ pub fn tested_run() -> impl Strategy<Value = Vec<TestedTask>> {
 pub fn entry(model: &str, n: u32, tasks: Vec<(String, String, Vec<Sample>)>) -> Entry {
     let tasks = tasks.into_iter().map(|(task, repo, samples)| ScoredTask {
         origin: testing::origin(task, repo),
+        revision: None,
         samples,
     });
     testing::run(model, n, tasks.collect())

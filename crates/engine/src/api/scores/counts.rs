@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
+use swe_ci_base::digest::sha256_hex;
 use swe_ci_base::error::Result;
 use swe_ci_core::metrics::{Convention, Series, Verdict};
 use swe_ci_core::run::{Kind, Progress};
@@ -21,7 +22,7 @@ use crate::{Engine, as_u32};
 
 /// Of the stored counts. Raise it when [`RunCounts`] or how they are counted
 /// changes; another method of measuring style changes it too.
-pub(super) const FORMAT: u32 = 9_000 + METHOD;
+pub(super) const FORMAT: u32 = 10_000 + METHOD;
 
 /// The counted results of a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -46,6 +47,8 @@ pub(super) struct RunCounts {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct TaskCounts {
     pub task_id: TaskId,
+    /// Of [`ScoredTask::revision`](swe_ci_views::leaderboard::ScoredTask::revision).
+    pub revision: Option<String>,
     /// The scored evolutions.
     pub samples: Vec<Sample>,
     /// An evolution was blocked, or stopped by the budget.
@@ -125,6 +128,7 @@ impl Engine {
             let task = tasks.entry(evolution.task_id.clone());
             let task = task.or_insert_with(|| TaskCounts {
                 task_id: evolution.task_id.clone(),
+                revision: revision(&evolution),
                 samples: Vec::new(),
                 blocked: false,
             });
@@ -161,6 +165,20 @@ impl Engine {
             tasks: tasks.into_values().collect(),
         })
     }
+}
+
+/// A digest of the task's content. What is handed over has a suite of its own.
+fn revision(evolution: &EvolutionRow) -> Option<String> {
+    let task = evolution.pinned.as_ref()?;
+    let suite = match evolution.start {
+        None => evolution.suite.as_str(),
+        Some(_) => "",
+    };
+    let content = format!(
+        "{} {} {} {} {suite}",
+        task.base_sha, task.target_sha, task.image, task.test_command
+    );
+    Some(sha256_hex(content.as_bytes())[..16].to_owned())
 }
 
 /// The convention `reference` needs only counts; without even those there is no

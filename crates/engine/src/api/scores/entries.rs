@@ -222,6 +222,7 @@ impl Origins {
             task.samples.shrink_to_fit();
             (!task.samples.is_empty()).then_some(ScoredTask {
                 origin,
+                revision: task.revision,
                 samples: task.samples,
             })
         });
@@ -268,6 +269,7 @@ fn entry(run: LeaderboardRun, counted: &CountedRun) -> Entry {
         findings: counted.findings,
         truncated_steps: counted.truncated_steps,
         max_iterations: config.plan.max_iterations,
+        chosen: !config.tasks.is_empty(),
         samples: config.samples,
         tasks_total: counted.tasks_total,
         tasks_blocked: counted.tasks_blocked,

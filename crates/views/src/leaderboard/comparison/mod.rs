@@ -350,6 +350,32 @@ mod tests {
         );
     }
 
+    /// Of another revision a task is another one; where results do not tell, it is the
+    /// same.
+    #[test]
+    fn tasks_of_other_content_are_not_shared() {
+        let mut data = board();
+        let revisions = [(0, "before"), (1, "after"), (2, "after")];
+        for (run, revision) in revisions {
+            data.entries[run].tasks_mut()[0].revision = Some(revision.to_owned());
+        }
+        let shared = |models: &[&str]| {
+            let versus = data
+                .versus(&ids(models), Gamma::ONE, Convention::Paper, None)
+                .unwrap();
+            (
+                versus.tasks.len(),
+                versus.pairs[0].comparison.tasks,
+                versus.left_out,
+            )
+        };
+        assert_eq!(shared(&["a", "b"]), (2, 2, vec![1, 1]));
+        assert_eq!(shared(&["b", "c"]), (2, 2, vec![1, 0]));
+        data.entries[0].tasks_mut()[0].revision = None;
+        let versus = data.versus(&ids(&["a", "b"]), Gamma::ONE, Convention::Paper, None);
+        assert_eq!(versus.unwrap().tasks.len(), 3);
+    }
+
     #[test]
     fn runs_pairs_and_omissions() {
         let result = versus(&["c", "a", "b"]);

@@ -39,14 +39,25 @@ pub struct SharedResult {
     pub style: Option<StyleRates>,
 }
 
-/// The tasks that all entries have.
+/// The tasks that all entries have, of the same revision.
 pub(super) fn shared_ids(entries: &[&Entry]) -> HashSet<TaskId> {
-    let ids = entries.iter().map(|entry| {
-        let ids = entry.tasks.iter().map(|task| task.task_id().clone());
-        ids.collect::<HashSet<TaskId>>()
+    let Some((first, others)) = entries.split_first() else {
+        return HashSet::new();
+    };
+    let others = others.iter().map(|entry| {
+        let tasks = entry.tasks.iter().map(|task| (task.task_id(), task));
+        tasks.collect::<HashMap<&TaskId, &ScoredTask>>()
     });
-    let shared = ids.reduce(|all, own| all.intersection(&own).cloned().collect());
-    shared.unwrap_or_default()
+    let others: Vec<_> = others.collect();
+    let is_shared = |task: &&ScoredTask| {
+        let others = others
+            .iter()
+            .map(|tasks| tasks.get(task.task_id()).copied());
+        let all: Option<Vec<&ScoredTask>> = others.chain([Some(*task)]).collect();
+        all.is_some_and(|all| ScoredTask::is_one(&all))
+    };
+    let shared = first.tasks.iter().filter(is_shared);
+    shared.map(|task| task.task_id().clone()).collect()
 }
 
 /// The tasks of entries that have the same ones.

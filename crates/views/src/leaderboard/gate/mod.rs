@@ -13,7 +13,7 @@ use swe_ci_core::task::TaskId;
 use swe_ci_core::uncertainty::{BoundDecision, BoundTest, Difference, Look};
 
 use super::rows::zero_regression;
-use super::{Entry, Incomparable, LeaderboardData, UncertaintyModel};
+use super::{Entry, Incomparable, LeaderboardData, ScoredTask, UncertaintyModel};
 use crate::count;
 
 /// As many tasks are named on which the candidate lost most.
@@ -213,7 +213,10 @@ impl<'a> Pairing<'a> {
         let others: HashMap<&TaskId, usize> =
             others.map(|(at, task)| (task.task_id(), at)).collect();
         let own = candidate.tasks.iter().enumerate();
-        let tasks = own.filter_map(|(at, task)| Some((at, *others.get(task.task_id())?)));
+        let tasks = own.filter_map(|(at, task)| {
+            let other = *others.get(task.task_id())?;
+            ScoredTask::is_one(&[task, &baseline.tasks[other]]).then_some((at, other))
+        });
         Self {
             model,
             candidate,
@@ -253,7 +256,7 @@ impl<'a> Pairing<'a> {
             bound,
             rules.alpha,
             look,
-            self.model.resamples(),
+            self.model.repositories(),
         );
         let test = test.map(|test| GateBound {
             metric: metric.to_owned(),
