@@ -146,6 +146,7 @@ fn Header() -> impl IntoView {
             <nav aria-label="Main">
                 <A href="/" exact=true>"Leaderboard"</A>
                 <A href="/figures">"Figures"</A>
+                <A href="/compare">"Compare"</A>
                 <A href="/runs">"Runs"</A>
                 <A href="/tasks">"Tasks"</A>
                 <A href="/about">"About"</A>
@@ -162,7 +163,6 @@ fn Footer() -> impl IntoView {
         <footer class="site-footer">
             <p>"swe-ci measures how well coding agents maintain code, over many iterations."</p>
             <nav aria-label="More">
-                <a href="/compare">"Compare runs"</a>
                 <a href="/handover">"Handovers"</a>
                 <a href="/datasets">"Datasets"</a>
                 <a href="/about">"How to read this"</a>

@@ -2,11 +2,13 @@
 
 /// The parameters that select the content of a page. Others, such as click
 /// counters that linking sites add, do not make a page of their own.
-const KNOWN: [&str; 24] = [
+const KNOWN: [&str; 28] = [
     "split",
+    "mode",
     "gamma",
     "convention",
     "runs",
+    "baseline",
     "with",
     "task",
     "only",
@@ -19,6 +21,8 @@ const KNOWN: [&str; 24] = [
     "text",
     "seen",
     "sort",
+    "order",
+    "relative",
     "columns",
     "show",
     "q",
@@ -67,6 +71,13 @@ mod tests {
         check("?gamma=1.50&split=demo", "/x?gamma=1.50&split=demo");
         check("utm_source=a&gamma=2&fbclid=b", "/x?gamma=2");
         check("split=&gamma", "/x");
+        check("mode=rdd&order=rank", "/x?mode=rdd&order=rank");
+        check(
+            "relative=leader&baseline=a",
+            "/x?relative=leader&baseline=a",
+        );
+        // An open row is a state of the reader's page.
+        check("mode=rdd&open=a", "/x?mode=rdd");
         check("a=\"><script>", "/x");
     }
 }
