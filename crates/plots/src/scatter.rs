@@ -32,6 +32,8 @@ struct Dot<'a> {
     interval: Option<Interval>,
     /// Of the quantity along the axis.
     along: Option<Interval>,
+    /// The share of its marker that is filled.
+    filled: f64,
     words: String,
 }
 
@@ -44,6 +46,7 @@ pub(crate) fn releases(brush: &Brush<'_>, data: &Releases) -> Figure {
             at: (point.day as f64, point.evoscore),
             interval: point.interval,
             along: None,
+            filled: 0.0,
             words: format!("{}, {}", format::score(point.evoscore), point.date),
         })
         .collect();
@@ -81,6 +84,8 @@ pub(crate) fn spending(brush: &Brush<'_>, data: &Spending) -> Figure {
         .map(|point| {
             let front = if point.on_front { ", on the front" } else { "" };
             let score = format::score(point.evoscore);
+            let kept = 100.0 * point.zero_regression;
+            let kept = format!("no regression in {kept:.0}\u{a0}% of the tasks");
             let spent = in_full(data.resource, point.amount);
             // An axis of logarithms does not reach 0.
             let along = point.amount_interval.filter(|interval| interval.low > 0.0);
@@ -97,7 +102,8 @@ pub(crate) fn spending(brush: &Brush<'_>, data: &Spending) -> Figure {
                     low: low.log10(),
                     high: high.log10(),
                 }),
-                words: format!("{score}, {spent}{between}{front}"),
+                filled: point.zero_regression,
+                words: format!("{score}, {spent}{between}, {kept}{front}"),
             }
         })
         .collect();
@@ -189,6 +195,11 @@ fn put(
     let place = |dot: &Dot<'_>| {
         let at = canvas.pixel(dot.at.0, dot.at.1);
         brush.marker(canvas, dot.run, at, 5.0);
+        // Its stroke adds a pixel to the radius of the filling.
+        let filling = 4.0 * dot.filled.sqrt() - 1.0;
+        if filling > 0.0 {
+            canvas.marker(at, 0, filling, brush.solid(dot.run), false);
+        }
         let name = text::line(&dot.run.model, brush.either(LONGEST, 100.0));
         if named.iter().any(|named| named.run.index == dot.run.index) {
             names.write(canvas, &name, at, Paint::Ink);

@@ -134,10 +134,10 @@ impl Figure {
                 "Further right, later iterations weigh more: a line that falls belongs to a run whose code gets harder to change, one that rises catches up, and where lines cross, the ranking depends on what you value."
             }
             Self::ScoreByTokens | Self::ScoreByCost => {
-                "Further left costs less, further up scores better; no run beats those on the front in both; thin lines are 95\u{a0}% intervals."
+                "Further left costs less, further up scores better, and no run beats those on the front in both; the fuller a mark, the more tasks without a regression; thin lines are 95\u{a0}% intervals."
             }
             Self::ScoreByTime => {
-                "Further left the agents of a task are done sooner, not counting waits for the provider; further up scores better, and no run beats those on the front in both; thin lines are 95\u{a0}% intervals."
+                "Further left the agents of a task are done sooner, not counting waits for the provider; further up scores better, and no run beats those on the front in both; the fuller a mark, the more tasks without a regression; thin lines are 95\u{a0}% intervals."
             }
             Self::ScoreByBudget => {
                 "EvoScore if only the first iterations counted, up to this number: where lines cross, the order depends on how long an agent may work."

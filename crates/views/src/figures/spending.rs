@@ -33,6 +33,8 @@ pub struct Spent {
     pub amount_interval: Option<Interval>,
     pub evoscore: f64,
     pub interval: Option<Interval>,
+    /// Share of tasks without any regression, 0 to 1.
+    pub zero_regression: f64,
     /// No other run has both less of it and a better score.
     pub on_front: bool,
 }
@@ -81,6 +83,7 @@ pub fn spending(study: &Study, resource: Resource) -> Spending {
             amount_interval: row.took_interval(resource.rate()),
             evoscore: row.evoscore,
             interval: row.intervals.map(|i| i.evoscore),
+            zero_regression: row.zero_regression_rate,
             on_front: false,
         })
     });
@@ -109,6 +112,7 @@ impl Spending {
             Column::new(format!("{name}_low"), "95 % from"),
             Column::new(format!("{name}_high"), "95 % to"),
         ];
+        let zero_regression = Column::new("zero_regression_rate", "Zero regression");
         let on_front = Column::new("on_front", "On the front");
         let rows = self.points.iter().map(|point| {
             let [score, low, high] = Cell::with_interval(Some(point.evoscore), point.interval, 3);
@@ -119,13 +123,24 @@ impl Spending {
             );
             let on_front = if point.on_front { "yes" } else { "no" };
             let on_front = Cell::Text(on_front.to_owned());
+            let kept = Cell::number(Some(point.zero_regression), 2);
             (
                 &point.run,
-                [amount, least, most, score, low, high, on_front],
+                [amount, least, most, score, low, high, kept, on_front],
             )
         });
         let [amount, least, most] = amounts;
-        Table::of_runs([amount, least, most, score, low, high, on_front], rows)
+        let columns = [
+            amount,
+            least,
+            most,
+            score,
+            low,
+            high,
+            zero_regression,
+            on_front,
+        ];
+        Table::of_runs(columns, rows)
     }
 }
 
@@ -203,10 +218,18 @@ mod tests {
                 [(good, 5.0, true), (cheap, 30.0, false)]
             );
             let csv = spending(study, Resource::Money).table().csv();
+            let head = csv.lines().next().unwrap();
             assert!(
-                csv.contains("usd_per_task,usd_per_task_low,usd_per_task_high,evoscore"),
+                head.contains("usd_per_task,usd_per_task_low,usd_per_task_high,evoscore"),
                 "{csv}"
             );
+            assert!(
+                head.ends_with("low,high,zero_regression_rate,on_front"),
+                "{csv}"
+            );
+            // Nothing was ever broken in these tasks.
+            let mut lines = csv.lines().skip(1);
+            assert!(lines.all(|line| line.ends_with(",1,yes")), "{csv}");
         });
     }
 
