@@ -132,30 +132,13 @@ fn row(group: &Group, floor: f64) -> impl IntoView + use<> {
     });
     view! {
         <tr role="row" data-few=group.is_small().then_some("")>
-            <th role="rowheader" scope="row">{name(&group.common)}" "{few}</th>
+            <th role="rowheader" scope="row">{group.common.to_string()}" "{few}</th>
             <td role="cell" class="number" data-label="Number">{format::thousands(group.tasks)}</td>
             <td role="cell" class="col-score" data-label="EvoScore"><Score value=group.evoscore floor/></td>
             <td role="cell" class="number" data-label="Solved">{format::share(group.solved_rate)}</td>
             <td role="cell" class="number" data-label="Zero regression">{format::share(group.zero_regression_rate)}</td>
             <td role="cell" class="number" data-label="ZRR">{format::share(group.zrr)}</td>
         </tr>
-    }
-}
-
-/// "gap of 3 to 17 tests", "attrs".
-fn name(common: &Common) -> String {
-    match common {
-        Common::Gap { least, most } => format!("gap of {}", range(*least, *most)),
-        Common::Suite { least, most } => range(*least, *most),
-        Common::Repository { name } => name.clone(),
-    }
-}
-
-fn range(least: u32, most: u32) -> String {
-    let tests = format::count(most, "test");
-    match least == most {
-        true => tests,
-        false => format!("{} to {tests}", format::thousands(least)),
     }
 }
 
@@ -181,18 +164,5 @@ mod tests {
         check(&[3, 1, 2, 5], (4, 0));
         check(&[3, 1, 1, 1, 2, 2, 2, 2, 9], (2, 7));
         check(&[], (0, 0));
-    }
-
-    #[test]
-    fn names_of_groups() {
-        let check = |common, expect: &str| assert_eq!(name(&common), expect);
-        check(Common::Gap { least: 3, most: 17 }, "gap of 3 to 17 tests");
-        check(Common::Gap { least: 1, most: 1 }, "gap of 1 test");
-        let suite = Common::Suite {
-            least: 10,
-            most: 12_000,
-        };
-        check(suite, "10 to 12\u{202f}000 tests");
-        check(Common::Repository { name: "a/b".into() }, "a/b");
     }
 }

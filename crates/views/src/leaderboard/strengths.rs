@@ -2,6 +2,7 @@
 //! common property.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::finding::Unranked;
@@ -9,8 +10,8 @@ use swe_ci_core::metrics::{Convention, Gamma, Series, mean};
 use swe_ci_core::task::TaskId;
 
 use super::{Entry, Row, ScoredTask};
-use crate::count;
 use crate::view::RunSummary;
+use crate::{count, format};
 
 /// A group with fewer tasks than this is not significant.
 pub const FEW: u32 = 3;
@@ -104,6 +105,25 @@ pub enum Common {
     },
 }
 
+/// "gap of 3 to 17 tests", "10 to 12 tests", "attrs".
+impl fmt::Display for Common {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gap { least, most } => write!(f, "gap of {}", range(*least, *most)),
+            Self::Suite { least, most } => f.write_str(&range(*least, *most)),
+            Self::Repository { name } => f.write_str(name),
+        }
+    }
+}
+
+fn range(least: u32, most: u32) -> String {
+    let tests = format::count(most, "test");
+    match least == most {
+        true => tests,
+        false => format!("{} to {tests}", format::thousands(least)),
+    }
+}
+
 struct Task<'a> {
     repo: &'a str,
     gap: u32,
@@ -127,6 +147,26 @@ pub fn strengths(runs: &[&Entry], gamma: Gamma, convention: Convention) -> Vec<G
         group(common, tasks.iter().filter(|task| task.repo == name))
     }));
     groups
+}
+
+/// The task of a run with the best score, and the one with the worst, with these
+/// scores; `None` for a run of one task.
+pub fn best_and_worst(
+    run: &Entry,
+    gamma: Gamma,
+    convention: Convention,
+) -> Option<[(TaskId, f64); 2]> {
+    let weights = run.weights(gamma);
+    let scored = run.tasks.iter().filter_map(|task| {
+        let score = task.score(&weights, convention)?;
+        Some((task.task_id(), score.evoscore))
+    });
+    let mut scored: Vec<(&TaskId, f64)> = scored.collect();
+    scored.sort_by(|(a, high), (b, low)| low.total_cmp(high).then_with(|| a.cmp(b)));
+    let [best, .., worst] = scored.as_slice() else {
+        return None;
+    };
+    Some([best, worst].map(|(task, score)| ((*task).clone(), *score)))
 }
 
 /// Each task once, averaged over the runs with it.
@@ -255,6 +295,33 @@ mod tests {
         };
         assert_eq!((&groups[0].common, groups[0].tasks), (&gap, 2));
         assert!(groups[0].is_small());
+    }
+
+    #[test]
+    fn the_best_task_and_the_worst() {
+        let of = |tasks: &[(&str, &[&[f64]])]| {
+            let run = entry("m", tasks);
+            let found = best_and_worst(&run, Gamma::ONE, Convention::Paper);
+            found.map(|both| both.map(|(_, score)| score))
+        };
+        let [low, middle, high]: [&[&[f64]]; 3] = [&[&[-0.5]], &[&[0.25]], &[&[0.75]]];
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[("r", low)]), None);
+        let three = [("r", middle), ("r", high), ("s", low)];
+        assert_eq!(of(&three), Some([0.75, -0.5]));
+    }
+
+    #[test]
+    fn names_of_groups() {
+        let check = |common: Common, expect: &str| assert_eq!(common.to_string(), expect);
+        check(Common::Gap { least: 3, most: 17 }, "gap of 3 to 17 tests");
+        check(Common::Gap { least: 1, most: 1 }, "gap of 1 test");
+        let suite = Common::Suite {
+            least: 10,
+            most: 12_000,
+        };
+        check(suite, "10 to 12\u{202f}000 tests");
+        check(Common::Repository { name: "a/b".into() }, "a/b");
     }
 
     #[test]
