@@ -177,7 +177,7 @@ glossary! {
         Finding("integrity-finding", "integrity finding",
             "Something the platform noticed about the way an iteration's tests came to their result. A note has no consequence; a suspicious one holds the run for review; tampering collapses the iteration."),
         Unranked("not-ranked", "not ranked",
-            "A run that has scores and no rank: it has scores of fewer than 95 % of the split's tasks, its budget ended evolutions, it asked for fewer iterations than the others, or a suspicious finding waits for a decision (the run is held for review) or was confirmed. It stands below the table, and no figure counts it."),
+            "A run that has scores and no rank: it has scores of fewer than 95 % of the split's tasks, its budget ended evolutions, it asked for fewer iterations than the others, or a suspicious finding waits for a decision (the run is held for review) or was confirmed. It stands below the ranked rows, and no figure counts it."),
     ]
 }
 

@@ -49,6 +49,7 @@ pub(crate) fn reading_of(query: &ParamsMap) -> Reading {
         published: query.get_str("published") != Some(OFF),
         view: view(query),
         from: parsed(query, "from").unwrap_or_default(),
+        open: named(query, "open"),
         from_leader: query.get_str("relative") == Some(LEADER),
         by_rank: query.get_str("order") == Some(RANK),
     }
@@ -134,6 +135,8 @@ pub(crate) struct Reading {
     pub view: View,
     /// How many of them come before the first one on the page.
     pub from: usize,
+    /// The run whose row is open.
+    pub open: Option<String>,
     /// Whether the chart over γ shows differences from the leader.
     pub from_leader: bool,
     /// Whether figures with a row for each run show them in the order of the
@@ -154,8 +157,8 @@ pub(crate) const EXCLUDE: &str = "exclude";
 pub(crate) const OFF: &str = "off";
 
 impl Reading {
-    /// `?split=demo&gamma=1.20&convention=reference`, without defaults and
-    /// `from`: another view begins with its first row.
+    /// `?split=demo&gamma=1.20&convention=reference`, without defaults, `from` and
+    /// `open`: another view begins with its first row, and none is open.
     pub(crate) fn to_query(&self) -> String {
         let mut query = Query::default();
         query.add("split", self.split.as_deref());
@@ -179,9 +182,19 @@ impl Reading {
 
     /// The same from a later row on.
     pub(crate) fn href_from(&self, from: usize) -> String {
-        let mut query = Query(self.to_query());
-        query.add("from", (from > 0).then(|| from.to_string()));
-        query.at("/")
+        self.href_at(from, None)
+    }
+
+    /// The same part of the view with this row open, or none.
+    pub(crate) fn href_open(&self, run: Option<&str>) -> String {
+        self.href_at(self.from, run)
+    }
+
+    fn href_at(&self, from: usize, open: Option<&str>) -> String {
+        Query(self.to_query())
+            .with("from", (from > 0).then(|| from.to_string()))
+            .with("open", open)
+            .at("/")
     }
 }
 
@@ -352,6 +365,12 @@ mod tests {
             "?split=a%26b%3D%C3%A4&mode=rdd&gamma=1.20&convention=reference&published=off&relative=leader&order=rank"
         );
         assert_eq!(reading(&[]).to_query(), "");
+        let asked = reading(&[("mode", "rdd"), ("from", "100"), ("open", "a")]);
+        assert_eq!(asked.to_query(), "?mode=rdd");
+        let open = asked.href_open(asked.open.as_deref());
+        assert_eq!(open, "/?mode=rdd&from=100&open=a");
+        assert_eq!(asked.href_open(None), "/?mode=rdd&from=100");
+        assert_eq!(asked.href_from(0), "/?mode=rdd");
     }
 
     #[test]

@@ -45,19 +45,23 @@ pub(super) fn MarkTerm(mark: Option<Mark>) -> impl IntoView {
 #[component]
 pub(super) fn UnrankedTag(unranked: Option<Unranked>) -> impl IntoView {
     unranked.map(|why| {
-        let text = match why {
-            Unranked::HeldForReview { .. } => "held for review",
-            Unranked::Regraded { .. } => "graded again",
-            Unranked::RunAgain { .. } => "run again",
-            Unranked::Incomplete { .. } | Unranked::OutOfBudget { .. } => "incomplete",
-            Unranked::BeingAudited { .. } => "being audited",
-            Unranked::FewerIterations { .. } => "fewer iterations",
-            Unranked::OtherRevisions { .. } => "other revision",
-            Unranked::HostedTools | Unranked::OtherMode | Unranked::Confirmed { .. } => "unranked",
-        };
         let hint = visible(&why.to_string()).into_owned();
-        view! { <Tag text tone=Tone::Warn hint/> }
+        view! { <Tag text=unranked_word(&why) tone=Tone::Warn hint/> }
     })
+}
+
+/// The same in a word or two.
+pub(super) fn unranked_word(why: &Unranked) -> &'static str {
+    match why {
+        Unranked::HeldForReview { .. } => "held for review",
+        Unranked::Regraded { .. } => "graded again",
+        Unranked::RunAgain { .. } => "run again",
+        Unranked::Incomplete { .. } | Unranked::OutOfBudget { .. } => "incomplete",
+        Unranked::BeingAudited { .. } => "being audited",
+        Unranked::FewerIterations { .. } => "fewer iterations",
+        Unranked::OtherRevisions { .. } => "other revision",
+        Unranked::HostedTools | Unranked::OtherMode | Unranked::Confirmed { .. } => "unranked",
+    }
 }
 
 /// Nothing for runs measured here.

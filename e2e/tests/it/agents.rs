@@ -131,9 +131,7 @@ async fn who_gave_up_is_run_again() {
     let ending = &product.run(TRIAL)["evolution_list"][2];
     assert_eq!(ending["ending"], serde_json::Value::Null, "{ending}");
     browser.go(&format!("{}/?split=trial", product.url)).await;
-    let unranked = browser
-        .text("section[aria-labelledby=unranked-title]")
-        .await;
+    let unranked = browser.text(".unranked summary").await;
     assert!(unranked.contains("run again"), "{unranked}");
     assert_eq!(browser.complaints().await, Vec::<String>::new());
     browser.close().await;

@@ -18,11 +18,11 @@ async fn standing(browser: &Browser, product: &Product) -> (String, bool) {
     browser.go(&format!("{}/?split=field", product.url)).await;
     let id = run(SUSPECT);
     let words = format!(
-        "const link = document.querySelector('section[aria-labelledby=unranked-title] a[href*=\"{id}\"]');
+        "const link = document.querySelector('.unranked a[href*=\"{id}\"]');
          return link ? link.parentElement.textContent : '';"
     );
     let words = browser.eval(&words).await;
-    let row = format!("return document.querySelector('main table a[href*=\"{id}\"]') !== null");
+    let row = format!("return document.querySelector('.ranked a[href*=\"{id}\"]') !== null");
     let ranked = browser.eval(&row).await;
     (
         words.as_str().unwrap().to_owned(),

@@ -86,6 +86,51 @@ async fn the_leaderboard_has_intervals() {
 }
 
 #[tokio::test]
+async fn a_row_opens_in_place() {
+    let app = TestApp::ranked().await;
+    let check = async |path: &str, expect: bool, link: &str| {
+        let html = app.get(path).await.text();
+        assert_eq!(html.contains("What breaks"), expect, "{path}");
+        assert!(html.contains(&format!("href=\"{link}\"")), "{path}: {link}");
+    };
+    let open = format!("/?split=demo&amp;open={HUMAN}");
+    check("/?split=demo", false, &open).await;
+    let path = format!("/?split=demo&open={HUMAN}");
+    check(&path, true, "/?split=demo").await;
+    check(&path, true, &format!("/runs/{HUMAN}/tasks/alpha-1")).await;
+    check("/?split=demo&open=gone", false, &open).await;
+}
+
+#[tokio::test]
+async fn runs_without_a_rank_stand_below_the_others() {
+    let app = TestApp::seeded().await;
+    let html = app.get("/?split=demo").await.text();
+    assert!(html.contains("Not ranked: 1 incomplete"));
+    assert!(html.contains("1 of 2 tasks have a score"));
+}
+
+#[tokio::test]
+async fn an_empty_board_tells_of_its_baseline() {
+    let sql = format!(
+        "UPDATE runs SET kind = 'human', split = 'other', \
+         config = replace(replace(config, '\"measured\"', '\"human\"'), '\"demo\"', '\"other\"') \
+         WHERE id = '{PATIENT}';"
+    );
+    let app = TestApp::changed(&sql).await;
+    let html = app.get("/?split=other").await.text();
+    assert!(html.contains("Human baseline queued: 0 of 1 task<"));
+    assert!(!html.contains("No results on other yet"));
+    // Results from the paper are all there is to see.
+    let opens = |html: &str| {
+        let mut tags = html.split("<input").filter_map(|tag| tag.split_once('>'));
+        let tag = tags.find(|(tag, _)| tag.contains("published-shown"));
+        tag.unwrap().0.contains("checked")
+    };
+    assert!(opens(&html));
+    assert!(!opens(&app.get("/?split=demo").await.text()));
+}
+
+#[tokio::test]
 async fn published_rows_can_be_hidden() {
     let check = async |app: &TestApp, path: &str, shown: bool, other: bool| {
         let answer = app.get(path).await;

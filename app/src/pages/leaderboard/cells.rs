@@ -135,9 +135,10 @@ fn Distance(next: Next) -> impl IntoView {
     }
 }
 
-/// The rank, and its 95 % interval.
+/// The rank, and its 95 % interval; before them a link that opens the row, or closes
+/// it.
 #[component]
-pub(super) fn RankCell(row: Row) -> impl IntoView {
+pub(super) fn RankCell(row: Row, open: bool, toggle: String) -> impl IntoView {
     let range = row.intervals.map(|intervals| {
         let several = intervals.rank.best != intervals.rank.worst;
         view! {
@@ -149,6 +150,15 @@ pub(super) fn RankCell(row: Row) -> impl IntoView {
     });
     view! {
         <td role="cell" class="col-rank">
+            <a
+                class="row-toggle"
+                href=toggle
+                rel="nofollow"
+                aria-expanded=if open { "true" } else { "false" }
+                aria-label=format!("More about {}", row.model)
+            >
+                {if open { "▾" } else { "▸" }}
+            </a>
             <span class="rank-number" class:rank-first=row.rank == 1>{row.rank}</span>
             {range}
         </td>

@@ -154,6 +154,7 @@ pub(super) fn Hidden(reading: Reading, gamma: bool, view: bool) -> impl IntoView
         kept.extend(view.unseen.then(|| ("seen", EXCLUDE.to_owned())));
         kept.push(("sort", view.sort.to_string()));
         kept.push(("columns", view.columns.to_string()));
+        kept.extend(reading.open.map(|run| ("open", run)));
     }
     view! { <HiddenFields fields=kept/> }
 }

@@ -3,18 +3,23 @@ use std::sync::Arc;
 
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::requirement::Mode;
-use swe_ci_core::run::Kind;
+use swe_ci_core::run::{Kind, Progress};
+use swe_ci_engine::{Engine, PageRequest};
 use swe_ci_islands::MovingRun;
 use swe_ci_plots::{Curves, RunLook, Series, Size, gamma_lines};
+use swe_ci_views::figures::{Data, Figure};
 use swe_ci_views::leaderboard::{
     Board, Entry, LeaderboardData, LeftOut, Published, Ranking, Row, UnrankedRun, featured, leader,
 };
-use swe_ci_views::view::SplitSummary;
+use swe_ci_views::run_list::RunFilter;
+use swe_ci_views::view::{RunSummary, SplitSummary};
 
 use super::chart::Lines;
-use super::places::{Place, places};
+use super::opened::Opened;
+use super::places::{Place, mostly_tied, places};
 use crate::components::Part;
 use crate::error::AppError;
+use crate::format;
 use crate::pages::splits::{choose, splits};
 use crate::query::Reading;
 
@@ -35,6 +40,17 @@ pub(super) struct Leaderboard {
     pub places: Vec<Place>,
     /// Which part of the view they are.
     pub part: Part,
+    /// A sentence in place of a word on each row, where nearly all are tied.
+    pub tied: Option<String>,
+    /// The row that is open.
+    pub opened: Option<Opened>,
+    /// How the runs look in figures.
+    pub series: Series,
+    /// Score against money and time, where runs have these.
+    pub frontier: Vec<(Figure, Data)>,
+    /// While nothing is ranked: the run of the human baseline that is under way, and
+    /// how far it is.
+    pub baseline: Option<(String, String)>,
     /// How each run of the chart looks, by its id.
     pub looks: HashMap<String, RunLook>,
     /// The lowest score of any row at any γ of the chart.
@@ -73,7 +89,7 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
     let (gamma, unseen) = (reading.gamma, reading.view.unseen);
     let (mut reading, mut no_paper_scores) = (reading, false);
     let (mut ranking, mut left_out) = (Arc::<Ranking>::default(), None);
-    let (mut runs, mut most_iterations) = (0, None);
+    let (mut runs, mut most_iterations, mut baseline) = (0, None, None);
     if let Some(split) = &split {
         let board = Board::new(split, reading.mode);
         let all = engine.leaderboard_data(board.clone()).await?;
@@ -87,6 +103,9 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
         ranking = engine
             .ranking(board.clone(), gamma, convention, unseen)
             .await?;
+        if runs == 0 {
+            baseline = baseline_at_work(&engine, split).await?;
+        }
         if unseen {
             left_out = Some(engine.unseen(board).await?.left_out.clone());
         }
@@ -110,7 +129,20 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
     for place in &mut places {
         place.row = rows[place.at].clone();
     }
+    let tied = mostly_tied(&mut places);
     let data = ranking.data();
+    let on_page = |run: &&str| places.iter().any(|place| place.row.run_id == **run);
+    let open = reading.open.as_deref().filter(on_page);
+    let open = open.and_then(|run| data.entries.iter().find(|entry| entry.run_id == run));
+    let opened = open.map(|entry| Opened::of(entry, gamma, convention));
+    reading.open = opened.as_ref().map(|opened| opened.run_id.clone());
+    reading.from = part.from;
+    let mut frontier = Vec::new();
+    if !rows.is_empty() {
+        let which = vec![Figure::ScoreByCost, Figure::ScoreByTime];
+        (_, frontier) = engine.figures(&ranking, which).await?;
+        frontier.retain(|(_, data)| !data.is_empty());
+    }
     let on_page = places.iter().map(|place| &place.row);
     let drawn = on_page.chain(featured(&rows));
     let drawn: HashSet<&str> = drawn.map(|row| row.run_id.as_str()).collect();
@@ -149,11 +181,49 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
         left_out,
         places,
         part,
+        tied,
+        opened,
+        series,
+        frontier,
+        baseline,
         reading,
         rows,
         runs,
         splits,
     })
+}
+
+/// The newest run of the human baseline on a split, if it is under way.
+async fn baseline_at_work(
+    engine: &Engine,
+    split: &str,
+) -> Result<Option<(String, String)>, AppError> {
+    let filter = RunFilter {
+        split: Some(split.to_owned()),
+        kinds: vec![Kind::Human],
+        ..RunFilter::default()
+    };
+    let request = PageRequest {
+        limit: Some(1),
+        after: None,
+    };
+    let newest = engine.runs(&filter, &request).await?.items.pop();
+    Ok(newest.and_then(|run| {
+        let words = at_work(&run.summary)?;
+        Some((run.summary.run_id, words))
+    }))
+}
+
+/// "Human baseline running: 1 of 4 tasks".
+fn at_work(run: &RunSummary) -> Option<String> {
+    let word = match run.progress {
+        Progress::Queued => "queued",
+        Progress::Running => "running",
+        Progress::Cancelled | Progress::Finished => return None,
+    };
+    let tasks = format::count(run.evolutions, "task");
+    let over = run.evolutions_over;
+    Some(format!("Human baseline {word}: {over} of {tasks}"))
 }
 
 fn unranked(

@@ -121,6 +121,7 @@ mod tests {
             convention: Convention::Paper,
             published: true,
             from: 0,
+            open: None,
             from_leader: false,
             by_rank: false,
             view: View::default(),

@@ -10,7 +10,9 @@ mod controls;
 mod data;
 mod export;
 mod filters;
+mod frontier;
 mod notes;
+mod opened;
 mod places;
 mod published;
 mod row;
@@ -29,10 +31,12 @@ use self::controls::{GammaControl, RankingMenu};
 use self::data::{Leaderboard, leaderboard};
 use self::export::{CiteView, Shown};
 use self::filters::{Filters, providers};
-use self::notes::{Certainty, CountsOnly, OnlyUnseen, Reader, Unranked};
+use self::frontier::Frontier;
+use self::notes::{Certainty, CountsOnly, OnlyUnseen, Reader};
 use self::row::common_tags;
-use self::table::Ranking;
+use self::table::{ROWS, Ranking};
 use crate::components::{InPlace, NoRuns, NoTasks, PageTop, PartLinks, fetched, loaded};
+use crate::pages::routes::run_href;
 use crate::query::{of_query, reading_of};
 
 #[component]
@@ -80,11 +84,18 @@ fn Board(data: Leaderboard) -> impl IntoView {
     let any_published = !data.published.rows.is_empty();
     let published = Some(data.published).filter(|_| any_published && reading.published);
     let any_runs = data.runs > 0;
+    let any_unranked = !data.unranked.is_empty();
+    let baseline = data.baseline.map(|(run, words)| {
+        view! {
+            <p class="note" role="status">
+                <a href=run_href(&run)>{words}</a>
+                ". Runs take a rank here once nearly all of their tasks are scored."
+            </p>
+        }
+    });
     let none = match (any_runs, splits.is_empty()) {
         (true, _) => None,
-        (false, false) if !data.unranked.is_empty() => {
-            Some(view! { <p class="note">"No run is ranked yet."</p> }.into_any())
-        }
+        (false, false) if any_unranked || baseline.is_some() => None,
         (false, true) => {
             let will = "This page will rank runs by how well their agents maintain code.";
             Some(view! { <NoTasks will/> }.into_any())
@@ -138,7 +149,7 @@ fn Board(data: Leaderboard) -> impl IntoView {
             />
         }
     });
-    let table = (any_runs || published.is_some()).then(|| {
+    let table = (any_runs || any_unranked || published.is_some()).then(|| {
         view! {
             <Ranking
                 rows=rows.clone()
@@ -146,17 +157,25 @@ fn Board(data: Leaderboard) -> impl IntoView {
                 said
                 looks=data.looks
                 lowest=data.lowest
+                opened=data.opened
+                unranked=data.unranked
                 published
                 split=summary
                 reading=reading.clone()
             />
         }
     });
-    let address = reading.href_from(part.from);
+    let address = reading.href_open(reading.open.as_deref());
+    let tied = data.tied.map(|tied| view! { <p class="quiet">{tied}</p> });
+    let (series, figures) = (data.series, data.frontier);
+    let frontier = view! { <Frontier figures series reading=reading.clone()/> };
     let parts = {
         let reading = reading.clone();
         view! { <p class="parts"><PartLinks part items="rows" href=move |from| reading.href_from(from)/></p> }
     };
+    let skip = any_runs.then(|| {
+        view! { <a class="skip" href=format!("#{ROWS}")>"Skip to the rows"</a> }
+    });
     let settings = (!splits.is_empty()).then(|| {
         let reading = reading.clone();
         view! {
@@ -175,20 +194,23 @@ fn Board(data: Leaderboard) -> impl IntoView {
     });
     view! {
         <InPlace/>
+        {skip}
         {settings}
         {instead}
+        {baseline}
         {none}
         <div class="board-and-chart" data-address=address data-lines="">
             <div class="board">
+                {tied}
                 {table}
                 {parts}
-                <Unranked runs=data.unranked/>
                 {below}
                 <CountsOnly models=data.counts_only reading/>
                 <OnlyUnseen left_out=data.left_out/>
             </div>
             {chart}
         </div>
+        {frontier}
     }
 }
 

@@ -7,9 +7,10 @@ use swe_ci_core::uncertainty::{RESAMPLES, SEED};
 use swe_ci_views::leaderboard::{LeftOut, Row, UnrankedRun};
 
 use crate::components::CollectAny;
-use crate::components::Term;
+use crate::components::{Tag, Term, Tone};
 use crate::format;
 use crate::glossary::Word;
+use crate::pages::result_table::unranked_word;
 use crate::pages::routes::{FINDINGS, run_href};
 use crate::query::Reading;
 
@@ -109,23 +110,76 @@ pub(super) fn CountsOnly(models: Vec<String>, reading: Reading) -> impl IntoView
     })
 }
 
-/// The runs that have scores and no rank, each with its reason and score.
+/// A run without a rank, and its EvoScore in this view if it has one.
+type Apart = (UnrankedRun, Option<f64>);
+
+/// The runs that have scores and no rank, folded: a group for each reason.
 #[component]
-pub(super) fn Unranked(runs: Vec<(UnrankedRun, Option<f64>)>) -> impl IntoView {
-    let item = |(run, score): (UnrankedRun, Option<f64>)| {
+pub(super) fn Unranked(
+    runs: Vec<Apart>,
+    /// How many the table has.
+    columns: usize,
+) -> impl IntoView {
+    let groups = by_reason(runs);
+    let counts: Vec<String> = groups
+        .iter()
+        .map(|(word, runs)| counted(runs.len(), word))
+        .collect();
+    let summary = format!("Not ranked: {}", counts.join(" · "));
+    let item = |(run, score): Apart| {
         let href = format!("{}#{FINDINGS}", run_href(&run.run_id));
         let why = visible(&run.unranked.to_string()).into_owned();
         let score = score.map(|score| format!(" (EvoScore {})", format::score(score)));
         view! { <li><a href=href>{run.model}</a>": "{why}{score}</li> }
     };
-    (!runs.is_empty()).then(|| {
+    let group = |(word, runs): (&'static str, Vec<Apart>)| {
+        let items = runs.into_iter().map(item).collect_any();
         view! {
-            <section class="note" aria-labelledby="unranked-title">
-                <h2 id="unranked-title"><Term word=Word::Unranked text="Not ranked"/></h2>
-                <ul>{runs.into_iter().map(item).collect_any()}</ul>
+            <section>
+                <h2><Tag text=word tone=Tone::Warn/></h2>
+                <ul>{items}</ul>
             </section>
         }
-    })
+    };
+    view! {
+        <tbody role="rowgroup" class="unranked">
+            <tr role="row">
+                <td role="cell" colspan=columns>
+                    <details>
+                        <summary>{summary}</summary>
+                        <p class="quiet">
+                            "Runs with scores that are "<Term word=Word::Unranked/>
+                            " stand apart, a group for each reason."
+                        </p>
+                        <div class="row-parts">{groups.into_iter().map(group).collect_any()}</div>
+                    </details>
+                </td>
+            </tr>
+        </tbody>
+    }
+}
+
+/// In the order of their first runs.
+fn by_reason(runs: Vec<Apart>) -> Vec<(&'static str, Vec<Apart>)> {
+    let mut groups: Vec<(&'static str, Vec<Apart>)> = Vec::new();
+    for run in runs {
+        let word = unranked_word(&run.0.unranked);
+        match groups.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, runs)) => runs.push(run),
+            None => groups.push((word, vec![run])),
+        }
+    }
+    groups
+}
+
+/// "1 incomplete", "2 with fewer iterations".
+fn counted(runs: usize, word: &str) -> String {
+    match word {
+        "fewer iterations" => format!("{runs} with {word}"),
+        "other revision" => format!("{runs} of another revision"),
+        "unranked" => format!("{runs} for other reasons"),
+        _ => format!("{runs} {word}"),
+    }
 }
 
 /// Explains counting only unseen tasks, and which models it leaves out.
@@ -171,6 +225,36 @@ mod tests {
             words.starts_with("m scores 0.750 (95 % interval 0.50 to 1.00). In 100 %"),
             "{words}"
         );
+    }
+
+    #[test]
+    fn runs_without_a_rank_stand_in_groups() {
+        use swe_ci_core::finding::Unranked;
+        let run = |unranked| {
+            let run = UnrankedRun {
+                run_id: "r".into(),
+                model: "m".into(),
+                unranked,
+            };
+            (run, None)
+        };
+        let short = |scored| Unranked::Incomplete { scored, of: 9 };
+        let fewer = Unranked::FewerIterations {
+            iterations: 5,
+            of: 20,
+        };
+        let runs = [short(8), fewer, short(1), Unranked::HostedTools].map(run);
+        let groups = by_reason(runs.to_vec());
+        let words: Vec<String> = groups
+            .iter()
+            .map(|(word, runs)| counted(runs.len(), word))
+            .collect();
+        let expect = [
+            "2 incomplete",
+            "1 with fewer iterations",
+            "1 for other reasons",
+        ];
+        assert_eq!(words, expect);
     }
 
     #[test]

@@ -43,11 +43,61 @@ pub(super) fn places(all: &[Row], view: &View) -> Vec<Place> {
     rows.iter().enumerate().map(place).collect()
 }
 
+/// With fewer neighbours, each says whether it is tied.
+const MANY: usize = 20;
+
+/// Where nearly all of many rows are tied with the next one: a sentence that says
+/// so. Then only the others say it of themselves.
+pub(super) fn mostly_tied(places: &mut [Place]) -> Option<String> {
+    let pairs = places.iter().filter_map(|place| place.next);
+    let (tied, real): (Vec<Next>, Vec<Next>) = pairs.partition(|next| next.tied);
+    let all = tied.len() + real.len();
+    if all < MANY || tied.len() * 10 < all * 9 {
+        return None;
+    }
+    for place in places {
+        place.next = place.next.filter(|next| !next.tied);
+    }
+    Some(match real.len() {
+        0 => format!("All {all} rows are tied with the next one."),
+        _ => format!(
+            "{} of {all} rows are tied with the next one; the others say by how much they lead.",
+            tied.len()
+        ),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use swe_ci_core::metrics::{Convention, Gamma};
     use swe_ci_plots::fixture::leaderboard;
+
+    #[test]
+    fn many_ties_are_said_once() {
+        let row = leaderboard(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
+        let check = |tied: usize, real: usize, expect: Option<&str>, left: usize| {
+            let next = |tied| Some(Next { by: 0.01, tied });
+            let pairs = (0..tied).map(|_| next(true));
+            let pairs = pairs.chain((0..real).map(|_| next(false))).chain([None]);
+            let places = pairs.map(|next| Place {
+                at: 0,
+                row: row.clone(),
+                next,
+            });
+            let mut places: Vec<Place> = places.collect();
+            assert_eq!(mostly_tied(&mut places).as_deref(), expect);
+            let shown = places.iter().filter(|place| place.next.is_some()).count();
+            assert_eq!(shown, left);
+        };
+        check(0, 0, None, 0);
+        check(19, 0, None, 19);
+        check(17, 3, None, 20);
+        check(99, 0, Some("All 99 rows are tied with the next one."), 0);
+        let some =
+            "97 of 99 rows are tied with the next one; the others say by how much they lead.";
+        check(97, 2, Some(some), 2);
+    }
 
     #[test]
     fn only_neighbours_of_the_ranking_are_compared() {

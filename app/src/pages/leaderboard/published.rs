@@ -16,9 +16,12 @@ pub(super) fn PublishedRows(
     split: Option<SplitSummary>,
     columns: Columns,
     floor: f64,
+    /// Whether the table has no ranked row.
+    alone: bool,
 ) -> impl IntoView {
     let (what, caution) = (what(&published), caution(&published, split.as_ref()));
-    // Rows about other tasks are a distraction until somebody wants them. The
+    // Beside ranked ones, rows about other tasks are a distraction until somebody
+    // wants them. The
     // style sheet hides them: a table cannot hold a `details`.
     let comparable = caution.is_none();
     let count = published.rows.len();
@@ -42,7 +45,7 @@ pub(super) fn PublishedRows(
                         <a href="/api/v1/published">"JSON"</a>
                     </p>
                     <label class="box">
-                        <input type="checkbox" class="published-shown" checked=comparable/>
+                        <input type="checkbox" class="published-shown" checked=comparable || alone/>
                         {match comparable {
                             true => format!("Show {count} results from the paper"),
                             false => format!("Show {count} results from the paper (other tasks)"),

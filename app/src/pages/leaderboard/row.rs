@@ -21,6 +21,9 @@ pub(super) fn RankedRow(
     floor: f64,
     /// Words of tags that a sentence above says of all rows.
     said: Vec<String>,
+    open: bool,
+    /// The address of the page with this row open, or closed again.
+    toggle: String,
 ) -> impl IntoView {
     let Place { row, next, .. } = place;
     let cells = columns
@@ -39,7 +42,7 @@ pub(super) fn RankedRow(
             data-series=look.and_then(RunLook::colour)
             data-line=look.map(|look| look.number)
         >
-            <RankCell row=row.clone()/>
+            <RankCell row=row.clone() open toggle/>
             <th role="rowheader" scope="row" class="col-model">
                 <input class="pick" type="checkbox" name="runs" value=row.run_id.clone() form=COMPARE aria-label=tick/>
                 <a href=run_href(&row.run_id)>{row.model.clone()}</a>

@@ -2,10 +2,12 @@ use std::collections::HashMap;
 
 use leptos::prelude::*;
 use swe_ci_plots::RunLook;
-use swe_ci_views::leaderboard::{Column, Columns, Published, Row, Sort};
+use swe_ci_views::leaderboard::{Column, Columns, Published, Row, Sort, UnrankedRun};
 use swe_ci_views::view::SplitSummary;
 
 use super::column_names;
+use super::notes::Unranked;
+use super::opened::{OpenRow, Opened};
 use super::places::Place;
 use super::published::PublishedRows;
 use super::row::RankedRow;
@@ -18,9 +20,12 @@ use crate::query::Reading;
 /// With more columns, the table scrolls inside its frame.
 const FITTING: usize = 6;
 
-/// The rows, best first, and the published ones below. On narrow screens the
-/// style sheet makes each a card; ARIA roles keep it a table for screen
-/// readers.
+/// Where a link past the settings leads.
+pub(super) const ROWS: &str = "rows";
+
+/// The rows, best first; below them the runs without a rank, and the published
+/// results. On narrow screens the style sheet makes each row a card; ARIA roles keep
+/// it a table for screen readers.
 #[component]
 pub(super) fn Ranking(
     /// All rows of the ranking.
@@ -33,6 +38,10 @@ pub(super) fn Ranking(
     looks: HashMap<String, RunLook>,
     /// The lowest score at any γ of the chart.
     lowest: Option<f64>,
+    /// The row that is open.
+    opened: Option<Opened>,
+    /// Runs with scores and without a rank.
+    unranked: Vec<(UnrankedRun, Option<f64>)>,
     /// Results of publications, unless they are hidden.
     published: Option<Published>,
     split: Option<SplitSummary>,
@@ -44,25 +53,39 @@ pub(super) fn Ranking(
     let words = heads.filter_map(|column| Word::headed(column_names::column(column)));
     let words: Vec<Word> = words.collect();
     let marked = marks(rows.iter().map(|row| row.mark));
-    let nothing = (places.is_empty() && published.is_none()
-        || places.is_empty() && !rows.is_empty())
-    .then(|| view! { <Nothing any=!rows.is_empty() reading=reading.clone()/> });
+    let any = !rows.is_empty();
+    let apart = !unranked.is_empty();
+    let nothing = (places.is_empty() && (any || apart || published.is_none()))
+        .then(|| view! { <Nothing any apart reading=reading.clone()/> });
     // While γ moves, rows move only in the order of their scores.
     let order = reading.view.is_ranking().then_some("score");
+    let width = columns.shown().count() + 2;
+    let convention = reading.convention;
     let row = |place: Place| {
-        let look = looks.get(&place.row.run_id).copied();
-        view! { <RankedRow place columns look floor said=said.clone()/> }
+        let run = place.row.run_id.clone();
+        let look = looks.get(&run).copied();
+        let opened = opened.clone().filter(|opened| opened.run_id == run);
+        let open = opened.is_some();
+        let toggle = reading.href_open((!open).then_some(run.as_str()));
+        let row = place.row.clone();
+        let below = opened.map(|opened| view! { <OpenRow opened row columns=width convention/> });
+        view! {
+            <RankedRow place columns look floor said=said.clone() open toggle/>
+            {below}
+        }
     };
     let rows = places.into_iter().map(row).collect_any();
-    let published =
-        published.map(|published| view! { <PublishedRows published split columns floor/> });
+    let unranked = apart.then(|| view! { <Unranked runs=unranked columns=width/> });
+    let published = published
+        .map(|published| view! { <PublishedRows published split columns floor alone=!any/> });
     let wide = columns.shown().count() > FITTING;
     view! {
         <div class="table-frame ranking-frame" class:scrolls=wide>
             <table class="ranking" role="table" data-order=order data-floor=floor>
                 <caption class="visually-hidden">"Runs ranked by EvoScore"</caption>
                 <Head columns reading/>
-                <tbody role="rowgroup" class="ranked">{rows}{nothing}</tbody>
+                <tbody role="rowgroup" class="ranked" id=ROWS>{rows}{nothing}</tbody>
+                {unranked}
                 {published}
             </table>
         </div>
@@ -90,6 +113,8 @@ fn floor(rows: &[Row], lowest: Option<f64>, published: Option<&Published>) -> f6
 fn Nothing(
     /// Whether the ranking has rows that the view does not show.
     any: bool,
+    /// Whether runs stand apart without a rank.
+    apart: bool,
     reading: Reading,
 ) -> impl IntoView {
     let columns = reading.view.columns.shown().count() + 2;
@@ -105,6 +130,8 @@ fn Nothing(
         text.into_any()
     } else if reading.view.unseen {
         "No run has a task that is newer than its model.".into_any()
+    } else if apart {
+        "No run is ranked yet.".into_any()
     } else {
         "No run has a score in this convention.".into_any()
     };
