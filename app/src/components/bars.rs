@@ -1,11 +1,33 @@
-//! Scores as bars.
+//! Scores as bars, and passing tests as columns.
 
+use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::uncertainty::Interval;
 use swe_ci_islands::bar::{percent, place, span};
 
 /// The id of the hatch pattern; see [`Hatching`].
 const HATCHING: &str = "score-hatching";
+
+/// A column as high as the share of the target's tests that pass; collapsed code
+/// has none.
+#[component]
+pub fn PassingBar(passing: Option<u32>, target: u32) -> impl IntoView {
+    let words = match passing {
+        Some(passing) => format!("{passing} of {target}"),
+        None => "collapsed: nothing ran".to_owned(),
+    };
+    let share = passing.map(|passing| f64::from(passing) / f64::from(target.max(1)));
+    let picture = match share.map(|share| share.min(1.0)) {
+        Some(share) => Either::Left(view! {
+            <svg viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true">
+                <rect width="1" height=format!("{share:.3}") y=format!("{:.3}", 1.0 - share)></rect>
+            </svg>
+        }),
+        None => Either::Right(view! { <span aria-hidden="true">"✕"</span> }),
+    };
+    let title = words.clone();
+    view! { <span class="passing-bar" title=title>{picture}<span class="visually-hidden">{words}</span></span> }
+}
 
 /// A score from −1 to 1 as a bar that grows from zero.
 #[component]

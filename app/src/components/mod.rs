@@ -26,7 +26,7 @@ mod work;
 
 pub use swe_ci_islands::{CheckedForm, FollowRun, InPlace, Poll};
 
-pub use bars::{Hatching, Meter, PublishedBar, ScoreBar, floor_of};
+pub use bars::{Hatching, Meter, PassingBar, PublishedBar, ScoreBar, floor_of};
 pub use charts::{Funnel, SpreadChart, title as spread_title};
 pub use choice::{
     Choice, Choices, FilterSelect, GammaForm, HiddenFields, LeaderSwitch, convention_choices,

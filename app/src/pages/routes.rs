@@ -101,6 +101,16 @@ pub(super) fn iteration_href(run: &str, evolution: &str, iteration: u32) -> Stri
     format!("/runs/{run}/{evolution}/{iteration}")
 }
 
+/// Anchor of a changed file on the page of an iteration.
+pub(super) fn file_id(path: &str) -> String {
+    format!("file-{path}")
+}
+
+/// That anchor as an address.
+pub(super) fn file_href(path: &str) -> String {
+    format!("#{}", encode(&file_id(path)))
+}
+
 /// The transcript of one attempt at a step.
 pub(super) fn conversation_href(
     run: &str,

@@ -42,9 +42,9 @@ pub fn cells<'a>(
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TestHistory {
-    /// It was lost at some scored iteration. A collapse does not count here:
-    /// it loses every test at once and says nothing about a single one.
-    pub regressed: bool,
+    /// The first iteration, from 1, that lost it. A collapse does not count
+    /// here: it loses every test at once and says nothing about a single one.
+    pub first_lost: Option<u32>,
     /// It passed on the base or on some iteration's code.
     pub passed: bool,
     /// It did not pass on the base, and did later.
@@ -60,12 +60,12 @@ impl TestHistory {
     pub fn from_cells(cells: impl Iterator<Item = Cell>) -> Self {
         let mut history = Self::default();
         let mut before = None;
-        for cell in cells {
+        for (iteration, cell) in (0..).zip(cells) {
             let Cell::Tested { outcome, lost } = cell else {
                 continue;
             };
             let passes = outcome == Outcome::Passed;
-            history.regressed |= lost;
+            history.first_lost = history.first_lost.or(lost.then_some(iteration));
             history.gained |= passes && before.is_some() && !history.passed;
             history.passed |= passes;
             history.changes += u32::from(before.is_some_and(|before| before != passes));
@@ -132,7 +132,7 @@ impl Wanted {
     pub fn wants(self, history: TestHistory) -> bool {
         match self {
             Self::Changed => history.changes > 0 || !history.passed,
-            Self::Regressed => history.regressed,
+            Self::Regressed => history.first_lost.is_some(),
             Self::NeverPassed => !history.passed,
             Self::Gained => history.gained,
             Self::Flaky => history.wavered || history.looks_flaky(),
@@ -142,7 +142,8 @@ impl Wanted {
 }
 
 /// Positions of the wanted tests whose node ids contain the text, ignoring
-/// case.
+/// case; in the order of the suite, but those that were lost come first, by the
+/// iteration that lost them, where the wanted tests are about that.
 pub fn choose(
     node_ids: &[String],
     histories: &[TestHistory],
@@ -151,11 +152,15 @@ pub fn choose(
 ) -> Vec<usize> {
     let text = text.trim().to_lowercase();
     let pairs = node_ids.iter().zip(histories).enumerate();
-    pairs
+    let mut chosen: Vec<usize> = pairs
         .filter(|(_, (_, history))| wanted.wants(**history))
         .filter(|(_, (id, _))| text.is_empty() || id.to_lowercase().contains(&text))
         .map(|(position, _)| position)
-        .collect()
+        .collect();
+    if matches!(wanted, Wanted::Changed | Wanted::Regressed) {
+        chosen.sort_by_key(|test| histories[*test].first_lost.unwrap_or(u32::MAX));
+    }
+    chosen
 }
 
 #[cfg(test)]
@@ -182,7 +187,7 @@ mod tests {
                 .collect();
             let history = TestHistory::from_cells(cells(&base, &columns(&later), 0));
             let actual = (
-                history.regressed,
+                history.first_lost.is_some(),
                 history.passed,
                 history.gained,
                 history.changes,
@@ -248,6 +253,19 @@ mod tests {
         check(Wanted::All, " B.PY ", &[2, 3]);
         check(Wanted::All, "lost", &[0]);
         check(Wanted::Gained, "lost", &[]);
+    }
+
+    #[test]
+    fn the_first_losses_come_first() {
+        let ids = ["a", "b", "c", "d"].map(str::to_owned);
+        let base = Outcomes::from_letters("fppp".into());
+        let histories = test_histories(&base, &columns(&["fpfp", "collapsed", "ffpp"]), &[]);
+        let lost: Vec<Option<u32>> = histories.iter().map(|h| h.first_lost).collect();
+        assert_eq!(lost, [None, Some(3), Some(1), None]);
+        let chosen = |wanted| choose(&ids, &histories, wanted, "");
+        assert_eq!(chosen(Wanted::Changed), [2, 1, 0]);
+        assert_eq!(chosen(Wanted::Regressed), [2, 1]);
+        assert_eq!(chosen(Wanted::All), [0, 1, 2, 3]);
     }
 
     #[test]

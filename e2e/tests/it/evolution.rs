@@ -86,6 +86,9 @@ async fn why_were_tests_lost(browser: &Browser, run: &str) {
     assert!(cause.contains("Lost: 50 tests"), "{cause}");
     assert!(cause.contains("AssertionError"), "{cause}");
     assert_eq!(clicks.count, 2);
+    // The whole of it within two screens.
+    let height = "return document.querySelector('main').offsetHeight <= 1800";
+    assert_eq!(browser.eval(height).await, json!(true));
 }
 
 /// The filters are links and a text; both are in the address.

@@ -11,6 +11,11 @@ use swe_ci_views::conversation::{Argument, Text, hits};
 use super::text::{SHOWN_LINES, left_out, marked};
 use crate::components::CollectAny;
 use crate::format;
+use crate::pages::routes::file_href;
+
+/// The page of the iteration of the programmer whose transcript this is.
+#[derive(Debug, Clone)]
+pub(super) struct IterationPage(pub String);
 
 const PATHS: [&str; 3] = ["path", "file_path", "filePath"];
 const BEFORE: [&str; 4] = ["old", "old_string", "oldString", "old_str"];
@@ -57,6 +62,15 @@ impl Edit {
         })
     }
 
+    /// The path in the code of a file that is written as a whole: the call has no
+    /// earlier text to compare with.
+    fn whole_file(&self) -> Option<&str> {
+        let path = self.path.trim_start_matches("./");
+        let path = path.strip_prefix("/app/code/").unwrap_or(path);
+        let is_inside = !path.starts_with('/') && path.split('/').all(|part| part != "..");
+        (is_inside && self.before.text.is_empty()).then_some(path)
+    }
+
     /// Adjacent lines of one kind, each with its sign.
     fn lines(&self) -> Vec<(ChangeTag, String)> {
         let [before, after] = [&self.before, &self.after].map(|text| visible(&text.text));
@@ -86,6 +100,11 @@ impl Edit {
 pub(super) fn EditView(edit: Edit, q: StoredValue<String>) -> impl IntoView {
     let path = visible(&format::clip(&edit.path, 300)).into_owned();
     let lines = edit.lines();
+    let page = use_context::<IterationPage>();
+    let change = page.zip(edit.whole_file()).map(|(IterationPage(page), path)| {
+        let href = page + &file_href(path);
+        view! { <p class="quiet"><a href=href>"What the iteration changed in this file"</a></p> }
+    });
     let count: usize = lines.iter().map(|(_, text)| text.lines().count()).sum();
     let hit = q.with_value(|q| lines.iter().any(|(_, text)| hits(text, q).next().is_some()));
     let lines = lines.into_iter().map(|(tag, text)| {
@@ -105,6 +124,7 @@ pub(super) fn EditView(edit: Edit, q: StoredValue<String>) -> impl IntoView {
             <summary><code class="edit-path">{marked(&path, q)}</code>" "<small class="quiet">{words}</small></summary>
             <div class="edit-lines">{lines}</div>
         </details>
+        {change}
         {left_out(cut, "after")}
     }
 }
@@ -132,6 +152,22 @@ mod tests {
         ]));
         assert!(!is(&[("command", "ls"), ("path", "a")]));
         assert!(!is(&[("content", "x")]));
+    }
+
+    #[test]
+    fn files_written_as_a_whole_have_a_place_in_the_code() {
+        let check = |pairs: &[(&str, &str)], expect| {
+            let edit = Edit::of(&arguments(pairs)).unwrap();
+            assert_eq!(edit.whole_file(), expect);
+        };
+        check(
+            &[("path", "/app/code/a/b.py"), ("content", "x")],
+            Some("a/b.py"),
+        );
+        check(&[("path", "./b.py"), ("content", "x")], Some("b.py"));
+        check(&[("path", "/tmp/b.py"), ("content", "x")], None);
+        check(&[("path", "../b.py"), ("content", "x")], None);
+        check(&[("path", "b.py"), ("old", "x"), ("new", "y")], None);
     }
 
     #[test]

@@ -9,12 +9,14 @@ mod text;
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use swe_ci_core::step::Role;
 use swe_ci_core::text::visible;
 use swe_ci_views::conversation::{
     Begin, Found, Message, MessagesPage, NearbyStep, RecordedStep, RecordingFormat,
 };
 
 use self::data::{Address, LONGEST_TEXT, at, link_to, messages_at, path};
+use self::edit::IterationPage;
 use self::joined::joined;
 use self::message::MessageView;
 use crate::components::CollectAny;
@@ -41,6 +43,10 @@ fn ConversationView(page: MessagesPage) -> impl IntoView {
     let (previous, next) = (page.previous, page.next);
     let q = found.as_ref().map_or("", |found| &found.q).to_owned();
     let marked = StoredValue::new(q.clone());
+    if step.role == Role::Programmer {
+        let page = iteration_href(&step.run_id, &step.evolution_id, step.iteration);
+        provide_context(IterationPage(page));
+    }
     let places = view! { <Places step=step.clone() total from items=items.len() previous next q/> };
     let groups = groups(items).into_iter().map(|(number, messages)| {
         let begin = conversations.get(number as usize - 1).cloned();

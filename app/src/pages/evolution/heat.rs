@@ -1,12 +1,11 @@
 //! The heat map: the outcome of every test on every version of the code.
 
-use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Verdict;
 
 use super::symbols::row_html;
 use super::tests::Tests;
-use crate::components::CollectAny;
+use crate::components::{CollectAny, PassingBar};
 use crate::pages::routes::{EvolutionAddress, EvolutionQuery};
 
 /// A part of the selected tests, as a table that scrolls in its own frame.
@@ -74,10 +73,11 @@ fn Passing(tests: StoredValue<Tests>) -> impl IntoView {
     let bars = tests.with_value(|tests| {
         let view = &tests.detail.view;
         let target = view.suite.target;
-        let base = bar(Some(view.suite.base_in_target), target);
+        let bar = |passing| view! { <td><PassingBar passing target/></td> };
+        let base = bar(Some(view.suite.base_in_target));
         let later = view.iterations.iter().map(|i| match i.verdict {
-            Verdict::Scored { in_target, .. } => bar(Some(in_target), target),
-            Verdict::Collapsed { .. } => bar(None, target),
+            Verdict::Scored { in_target, .. } => bar(Some(in_target)),
+            Verdict::Collapsed { .. } => bar(None),
         });
         std::iter::once(base).chain(later).collect_any()
     });
@@ -87,25 +87,6 @@ fn Passing(tests: StoredValue<Tests>) -> impl IntoView {
             {bars}
         </tr>
     }
-}
-
-/// As high as the share of the target's tests that pass; collapsed code has none.
-fn bar(passing: Option<u32>, target: u32) -> impl IntoView {
-    let words = match passing {
-        Some(passing) => format!("{passing} of {target}"),
-        None => "collapsed: nothing ran".to_owned(),
-    };
-    let share = passing.map(|passing| f64::from(passing) / f64::from(target.max(1)));
-    let picture = match share {
-        Some(share) => Either::Left(view! {
-            <svg viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true">
-                <rect width="1" height=format!("{share:.3}") y=format!("{:.3}", 1.0 - share)></rect>
-            </svg>
-        }),
-        None => Either::Right(view! { <span aria-hidden="true">"✕"</span> }),
-    };
-    let title = words.clone();
-    view! { <td title=title>{picture}<span class="visually-hidden">{words}</span></td> }
 }
 
 /// The most cells on a page.

@@ -105,11 +105,12 @@ fn Inspected(
         let imported = d.kind == Kind::Imported;
         (d.view.suite, imported, EvolutionAddress::of_detail(d))
     });
+    let failures = inspection.failures();
+    let cause = inspection.cause(&failures);
     let (evolution_id, iteration) = (inspection.evolution_id, inspection.iteration);
     let number = iteration.view.iteration;
-    let collapse = iteration.view.collapse.clone();
     let (sign, word, tone) = labels::verdict(&iteration.view, suite.target);
-    let cause = collapse_log(&iteration.view, &inspection.logs);
+    let log = collapse_log(&iteration.view, &inspection.logs);
     let there = address.clone();
     let layout = Layout {
         split: Signal::derive(move || reading.with(|r| r.split)),
@@ -127,19 +128,18 @@ fn Inspected(
     view! {
         <p class="tags"><Tag text=format!("{sign} {word}") tone/></p>
         <Facts iteration=iteration.view suite imported/>
-        {cause}
+        {log}
         <h3>"Results"</h3>
         <ChangedTests
             gained=iteration.gained_tests.clone()
-            lost=iteration.lost_tests.clone()
+            lost=failures
             changed=inspection.changed
-            collapse
             counts_only=suite.counts_only
             href=test
         />
         <Downloads files=inspection.files evolution_id=evolution_id.clone() iteration=number/>
         <h3>"Changes"</h3>
-        <ChangedCode code=inspection.code evolution_id=evolution_id.clone() iteration=number layout/>
+        <ChangedCode code=inspection.code cause evolution_id=evolution_id.clone() iteration=number layout/>
         <h3>"Requirements"</h3>
         <Requirements
             requirements=iteration.requirements

@@ -2,17 +2,19 @@
 
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
-use swe_ci_core::diff::{Body, Diff, FileChange, FileDiff, hunks};
+use swe_ci_core::diff::{Body, Diff, FileChange, FileDiff, Hunk, hunks};
 use swe_ci_core::text::visible;
+use swe_ci_views::failures::Cause;
 use swe_ci_views::inspection::CodeChange;
 
 use super::hunks::{SideBySide, Unified};
 use crate::components::CollectAny;
 use crate::components::{Choice, Choices, Tag};
 use crate::format;
+use crate::pages::routes::file_id;
 
-/// Files start unfolded when all of them together are this short. Deleted files
-/// do not: their heading says enough.
+/// Files start unfolded when all of them together are this short, or else the first.
+/// Deleted files do not: their heading says enough.
 const FEW_LINES: u32 = 80;
 
 /// Unified or side by side; the address contains the choice.
@@ -27,6 +29,8 @@ pub(in crate::pages) struct Layout {
 #[component]
 pub(in crate::pages) fn ChangedCode(
     code: CodeChange,
+    /// The file that lost tests point to.
+    cause: Option<Cause>,
     evolution_id: String,
     iteration: u32,
     layout: Layout,
@@ -37,13 +41,19 @@ pub(in crate::pages) fn ChangedCode(
         }),
         CodeChange::Unreadable(why) => EitherOf3::B(view! { <p class="note">{why}</p> }),
         CodeChange::Known(diff) => {
-            EitherOf3::C(view! { <Changes diff evolution_id iteration layout/> })
+            EitherOf3::C(view! { <Changes diff cause evolution_id iteration layout/> })
         }
     }
 }
 
 #[component]
-fn Changes(diff: Diff, evolution_id: String, iteration: u32, layout: Layout) -> impl IntoView {
+fn Changes(
+    diff: Diff,
+    cause: Option<Cause>,
+    evolution_id: String,
+    iteration: u32,
+    layout: Layout,
+) -> impl IntoView {
     let whole = format!("/api/v1/evolutions/{evolution_id}/iterations/{iteration}/diff");
     let beyond = StoredValue::new(whole.clone());
     let link = match diff.is_cut() {
@@ -54,7 +64,7 @@ fn Changes(diff: Diff, evolution_id: String, iteration: u32, layout: Layout) -> 
     let summary = summary(&diff);
     view! {
         <p class="quiet">{summary}" "{link}</p>
-        <ChangedFiles diff beyond layout/>
+        <ChangedFiles diff cause beyond layout/>
     }
 }
 
@@ -81,16 +91,22 @@ fn LayoutChoice(layout: Layout) -> impl IntoView {
     }
 }
 
-/// The files of a diff, each of which unfolds.
+/// The files of a diff, each of which unfolds. The cause comes first, and alone
+/// is unfolded.
 #[component]
 pub(in crate::pages) fn ChangedFiles(
-    diff: Diff,
+    mut diff: Diff,
+    #[prop(default = None)] cause: Option<Cause>,
     /// The address of the whole diff, for parts that are too long to show.
     beyond: StoredValue<String>,
     layout: Layout,
 ) -> impl IntoView {
     let (added, removed) = diff.lines();
-    let open = added.saturating_add(removed) <= FEW_LINES;
+    let few = cause.is_none() && added.saturating_add(removed) <= FEW_LINES;
+    if let Some(cause) = cause.filter(|cause| cause.file < diff.files.len()) {
+        let file = diff.files.remove(cause.file);
+        diff.files.insert(0, file);
+    }
     let more = (diff.more_files > 0).then(|| {
         let files = format::count(diff.more_files, "more file");
         view! { <p class="quiet">{format!("And {files} that are not listed here.")}</p> }
@@ -98,10 +114,11 @@ pub(in crate::pages) fn ChangedFiles(
     let lines = |file: &FileDiff| matches!(&file.body, Body::Text(text) if !text.is_empty());
     let choice = diff.files.iter().any(lines);
     let choice = choice.then(|| view! { <LayoutChoice layout/> });
-    let files = diff
-        .files
-        .into_iter()
-        .map(|file| view! { <File file open layout beyond/> });
+    let files = diff.files.into_iter().enumerate().map(|(place, file)| {
+        let first = place == 0;
+        let cause = cause.filter(|_| first);
+        view! { <File file open=few || first cause layout beyond/> }
+    });
     view! {
         {choice}
         <div class="diff-files">{files.collect_any()}</div>
@@ -128,8 +145,21 @@ fn summary(diff: &Diff) -> String {
 }
 
 #[component]
-fn File(file: FileDiff, open: bool, layout: Layout, beyond: StoredValue<String>) -> impl IntoView {
+fn File(
+    file: FileDiff,
+    open: bool,
+    cause: Option<Cause>,
+    layout: Layout,
+    beyond: StoredValue<String>,
+) -> impl IntoView {
     let (path, added, removed) = (named(&file.path), file.added, file.removed);
+    // Within the details, so that a browser opens them for a link to it.
+    let id = file_id(&file.path);
+    let behind = cause.map(|cause| {
+        let tests = format::count(cause.tests, "lost test");
+        let hint = "The errors of these tests name this file, or what it changes";
+        view! { <span class="quiet" title=hint>{format!("behind {tests}, going by their errors")}</span> }
+    });
     let counts = matches!(file.body, Body::Text(_) | Body::LeftOut).then(|| {
         let words = format!("{added} added, {removed} removed");
         let (added, removed) = (format!("+{added}"), format!("\u{2212}{removed}"));
@@ -145,16 +175,27 @@ fn File(file: FileDiff, open: bool, layout: Layout, beyond: StoredValue<String>)
     let body = match file.body {
         Body::Text(text) if text.is_empty() => says("The file is empty."),
         Body::Text(text) => {
-            let hunks = StoredValue::new(hunks(&text, &file.words, &file.tokens));
-            let label = StoredValue::new(format!("Changes of {path}"));
-            let lines = move || {
-                let (hunks, label) = (hunks.get_value(), label.get_value());
-                match layout.split.get() {
-                    true => Either::Left(view! { <SideBySide hunks label/> }),
-                    false => Either::Right(view! { <Unified hunks label/> }),
+            let mut hunks = hunks(&text, &file.words, &file.tokens);
+            let telling = cause.and_then(|cause| cause.hunk);
+            let others = match telling.filter(|hunk| *hunk < hunks.len()) {
+                Some(hunk) => {
+                    let telling = hunks.remove(hunk);
+                    std::mem::replace(&mut hunks, vec![telling])
                 }
+                None => Vec::new(),
             };
-            view! { {lines} }.into_any()
+            let others = (!others.is_empty()).then(|| {
+                let more = format::count(others.len(), "more changed place");
+                let label = format!("Other changes of {path}");
+                view! {
+                    <details class="diff-others">
+                        <summary>{more}</summary>
+                        <Lines hunks=others label layout/>
+                    </details>
+                }
+            });
+            let label = format!("Changes of {path}");
+            view! { <Lines hunks label layout/>{others} }.into_any()
         }
         Body::Binary => says("It is not text, so there is nothing to show line by line."),
         Body::TooLong => says("It is too long for a comparison line by line."),
@@ -173,10 +214,23 @@ fn File(file: FileDiff, open: bool, layout: Layout, beyond: StoredValue<String>)
             <summary>
                 <code class="diff-path">{path}</code>
                 <Tag text=file.change.name().to_owned()/>
+                {behind}
                 {counts}
             </summary>
-            {body}
+            <div id=id class="diff-body">{body}</div>
         </details>
+    }
+}
+
+#[component]
+fn Lines(hunks: Vec<Hunk>, label: String, layout: Layout) -> impl IntoView {
+    let (hunks, label) = (StoredValue::new(hunks), StoredValue::new(label));
+    move || {
+        let (hunks, label) = (hunks.get_value(), label.get_value());
+        match layout.split.get() {
+            true => Either::Left(view! { <SideBySide hunks label/> }),
+            false => Either::Right(view! { <Unified hunks label/> }),
+        }
     }
 }
 

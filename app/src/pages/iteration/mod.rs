@@ -3,6 +3,7 @@
 mod code;
 mod hunks;
 mod parts;
+mod reason;
 mod steps;
 mod tests;
 
@@ -14,7 +15,9 @@ use swe_ci_views::view::{EvolutionView, IterationView as Tested};
 
 pub(super) use self::code::{ChangedCode, ChangedFiles, Layout};
 pub(super) use self::parts::{Contradictions, Downloads, Facts, Logs, Requirements, collapse_log};
+use self::reason::{Reason, Strip, cause_path};
 pub(super) use self::steps::Steps;
+use self::steps::{in_short, transcript};
 pub(super) use self::tests::ChangedTests;
 use crate::components::{InPlace, PageTop, Tag, crumb, fetched, loaded};
 use crate::error::AppError;
@@ -96,6 +99,8 @@ fn IterationView(
     let (run_id, model, evolution) = (whole.run_id, whole.model, whole.evolution);
     let imported = whole.kind == Kind::Imported;
     let inspection = whole.inspection;
+    let failures = inspection.failures();
+    let cause = inspection.cause(&failures);
     let (evolution_id, iteration) = (inspection.evolution_id, inspection.iteration);
     let number = iteration.view.iteration;
     let task = evolution.task_id.to_string();
@@ -118,11 +123,14 @@ fn IterationView(
     let (run, sample) = (run_id.clone(), evolution.sample);
     let whole_evolution = evolution_href(&run, &task, sample);
     let heading = heading(&iteration.view, evolution.suite.counts_only);
-    let cause = collapse_log(&iteration.view, &inspection.logs);
+    let log = collapse_log(&iteration.view, &inspection.logs);
+    let reason = view! { <Reason failures=failures.clone() view=iteration.view.clone() cause=cause_path(cause, &inspection.code)/> };
+    let link = Callback::new(move |n| at.run((n, split.get())));
+    let steps = in_short(&iteration.steps);
+    let transcript = transcript(&iteration.steps, &run_id, &evolution_id);
     let json = format!("/api/v1/evolutions/{evolution_id}/iterations/{number}");
     let of = task.clone();
     let test = Callback::new(move |node_id: String| test_href(&run, &of, sample, &node_id));
-    let collapse = iteration.view.collapse.clone();
     let (sign, word, tone) = labels::verdict(&iteration.view, evolution.suite.target);
     view! {
         <PageTop
@@ -132,22 +140,28 @@ fn IterationView(
             heading
         >
             <p class="tags"><Tag text=format!("{sign} {word}") tone/></p>
+            {reason}
         </PageTop>
+        <Strip number iterations=evolution.iterations suite=evolution.suite href=link/>
         <Facts iteration=iteration.view suite=evolution.suite imported/>
-        {cause}
+        {log}
         <Contradictions accusations=inspection.accusations/>
         <nav class="paging" aria-label="Iterations">
             {neighbour(number.saturating_sub(1), "Previous iteration", "prev")}
             {neighbour(number + 1, "Next iteration", "next")}
+            {transcript}
         </nav>
         <div class="cause">
+        <section aria-labelledby="code-title">
+            <h2 id="code-title">"Code"</h2>
+            <ChangedCode code=inspection.code cause evolution_id=evolution_id.clone() iteration=number layout/>
+        </section>
         <section aria-labelledby="tests-title">
             <h2 id="tests-title">"Tests"</h2>
             <ChangedTests
                 gained=iteration.gained_tests.clone()
-                lost=iteration.lost_tests.clone()
+                lost=failures
                 changed=inspection.changed
-                collapse
                 counts_only=evolution.suite.counts_only
                 href=test
             />
@@ -157,10 +171,6 @@ fn IterationView(
                 <a href=json>"This iteration as JSON"</a>
             </p>
             <Downloads files=inspection.files evolution_id=evolution_id.clone() iteration=number/>
-        </section>
-        <section aria-labelledby="code-title">
-            <h2 id="code-title">"Code"</h2>
-            <ChangedCode code=inspection.code evolution_id=evolution_id.clone() iteration=number layout/>
         </section>
         </div>
         <section aria-labelledby="requirements-title">
@@ -175,8 +185,11 @@ fn IterationView(
         </section>
         <section aria-labelledby="steps-title">
             <h2 id="steps-title">"Steps"</h2>
-            <Steps steps=iteration.steps run_id=run_id.clone() evolution_id=evolution_id.clone() imported/>
-            <Logs logs=inspection.logs evolution_id iteration=number imported/>
+            <details class="fold">
+                <summary>{steps}</summary>
+                <Steps steps=iteration.steps run_id=run_id.clone() evolution_id=evolution_id.clone() imported/>
+                <Logs logs=inspection.logs evolution_id iteration=number imported/>
+            </details>
         </section>
     }
 }

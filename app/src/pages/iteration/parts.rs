@@ -8,6 +8,7 @@ use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::requirement::Requirement;
 use swe_ci_core::step::Role;
 use swe_ci_core::text::visible;
+use swe_ci_views::failures::telling_lines;
 use swe_ci_views::inspection::{KeptFiles, StepLog};
 use swe_ci_views::likely_tests::is_about;
 use swe_ci_views::view::IterationView as Tested;
@@ -58,7 +59,7 @@ pub(in crate::pages) fn Facts(
     }
 }
 
-/// The end of what the tests of collapsed code printed: it tells why.
+/// The error in what the tests of collapsed code printed, or its end: it tells why.
 pub(in crate::pages) fn collapse_log(
     iteration: &Tested,
     logs: &[StepLog],
@@ -67,11 +68,9 @@ pub(in crate::pages) fn collapse_log(
     iteration.collapse.as_ref()?;
     let log = logs.iter().rfind(|log| log.role == Role::Test)?;
     let log = visible(log.tail.trim_end()).into_owned();
-    let skipped = log.lines().count().saturating_sub(LINES);
-    let end: Vec<&str> = log.lines().skip(skipped).collect();
-    let end = end.join("\n");
+    let lines = telling_lines(&log, LINES).join("\n");
     Some(
-        view! { <pre class="step-log" tabindex="0" role="region" aria-label="The end of the tests' log">{end}</pre> },
+        view! { <pre class="step-log" tabindex="0" role="region" aria-label="From the tests' log">{lines}</pre> },
     )
 }
 
@@ -121,6 +120,7 @@ fn Findings(findings: Vec<Finding>) -> impl IntoView {
     })
 }
 
+/// Folded, but for those that lost tests are probably about.
 #[component]
 pub(in crate::pages) fn Requirements(
     requirements: Vec<Requirement>,
@@ -138,6 +138,7 @@ pub(in crate::pages) fn Requirements(
         return Either::Left(view! { <p class="quiet">{none}</p> });
     }
     let one = |requirement: Requirement| {
+        let open = lost.iter().any(|test| is_about(&requirement, test));
         let changed = [("gained", &gained), ("lost", &lost)].map(|(what, tests)| {
             let about = tests.iter().filter(|test| is_about(&requirement, test));
             let tests: Vec<String> = about.cloned().collect();
@@ -151,9 +152,11 @@ pub(in crate::pages) fn Requirements(
         let place = visible(&requirement.location).into_owned();
         view! {
             <li class="requirement">
-                <p class="requirement-place"><code>{place}</code></p>
-                <dl>{parts}</dl>
-                {changed.into_iter().collect_any()}
+                <details open=open>
+                    <summary class="requirement-place"><code>{place}</code></summary>
+                    <dl>{parts}</dl>
+                    {changed.into_iter().collect_any()}
+                </details>
             </li>
         }
     };

@@ -2,12 +2,12 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::step::StepOutcome;
+use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::text::visible;
 use swe_ci_core::usage::Traffic;
 use swe_ci_views::container::{Container, ContainerLimits};
 use swe_ci_views::conversation::RecordingFormat;
-use swe_ci_views::view::StepView;
+use swe_ci_views::view::{Spent, StepView};
 
 use crate::components::CollectAny;
 use crate::components::{Tag, Tone, fact};
@@ -39,6 +39,49 @@ impl Known {
             detail: any(|step| !step.detail.is_empty()),
         }
     }
+}
+
+/// "Architect 41 s · programmer 3 min 32 s · 12 345 in · 678 out · $0.84".
+pub(super) fn in_short(steps: &[StepView]) -> String {
+    let took = |role: Role| {
+        let steps = steps.iter().filter(|step| step.role == role);
+        let seconds: f64 = steps.map(|step| step.seconds).sum();
+        (seconds > 0.0).then(|| format!("{} {}", role.name(), format::seconds(seconds)))
+    };
+    let [architect, programmer, test] = [Role::Architect, Role::Programmer, Role::Test].map(took);
+    let spent = Spent::of(steps);
+    let traffic = spent.and_then(|spent| spent.traffic);
+    let cost = traffic.and_then(|traffic| traffic.micro_usd);
+    let tokens = spent.map(|spent| labels::tokens(spent.usage));
+    let parts = [
+        architect,
+        programmer,
+        test,
+        tokens,
+        cost.map(format::dollars),
+    ];
+    match labels::joined(parts) {
+        none if none.is_empty() => "Attempts and logs".to_owned(),
+        parts => format::capital(&parts),
+    }
+}
+
+/// A link to the last transcript of the programmer.
+pub(super) fn transcript(
+    steps: &[StepView],
+    run_id: &str,
+    evolution_id: &str,
+) -> Option<impl IntoView + use<>> {
+    let is_told = |step: &&StepView| step.role == Role::Programmer && step.recording.is_some();
+    let step = steps.iter().rfind(is_told)?;
+    let href = conversation_href(
+        run_id,
+        evolution_id,
+        step.iteration,
+        step.role,
+        step.attempt,
+    );
+    Some(view! { <a class="button" href=href>"Transcript of the programmer"</a> })
 }
 
 #[component]

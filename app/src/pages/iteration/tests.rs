@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::text::visible;
-use swe_ci_views::failures::{Failures, by_error};
+use swe_ci_views::failures::Failures;
 use swe_ci_views::inspection::{ChangedTest, Ended};
 
 use crate::components::CollectAny;
@@ -13,10 +13,8 @@ use crate::format;
 
 /// The longest list; the JSON has all.
 const MOST: usize = 500;
-/// Lists up to this length start unfolded.
-const FEW: usize = 10;
-/// The same for the tests of one error.
-const FEW_OF_AN_ERROR: usize = 5;
+/// The tests of an error start unfolded up to this length.
+const FEW: usize = 5;
 /// Errors that are shown; the others are folded.
 const LARGEST: usize = 3;
 
@@ -25,10 +23,8 @@ type Known = StoredValue<HashMap<String, ChangedTest>>;
 #[component]
 pub(in crate::pages) fn ChangedTests(
     gained: Vec<String>,
-    lost: Vec<String>,
+    lost: Vec<Failures>,
     changed: Vec<ChangedTest>,
-    /// Why no test ran, if none did.
-    collapse: Option<String>,
     counts_only: bool,
     href: Callback<String, String>,
 ) -> impl IntoView {
@@ -37,11 +33,10 @@ pub(in crate::pages) fn ChangedTests(
             <p class="quiet">"The results say how many tests passed, but not which."</p>
         });
     }
-    let failures = by_error(&lost, &changed, collapse.as_deref());
     let known = changed.into_iter().map(|test| (test.node_id.clone(), test));
     let known = StoredValue::new(known.collect());
     Either::Right(view! {
-        <LostTests failures count=lost.len() known href/>
+        <LostTests failures=lost known href/>
         <Tests title="Gained" tests=gained known href/>
     })
 }
@@ -50,10 +45,10 @@ pub(in crate::pages) fn ChangedTests(
 #[component]
 fn LostTests(
     failures: Vec<Failures>,
-    count: usize,
     known: Known,
     href: Callback<String, String>,
 ) -> impl IntoView {
+    let count: usize = failures.iter().map(|group| group.tests.len()).sum();
     if failures.is_empty() {
         return Either::Left(view! { <p class="tests">"Lost: none"</p> });
     }
@@ -68,6 +63,7 @@ fn LostTests(
     };
     let group = move |Failures {
                           error,
+                          frame,
                           tests,
                           example,
                       }: Failures| {
@@ -75,7 +71,11 @@ fn LostTests(
         let cut = (tests.len() > MOST).then(|| {
             view! { <p class="quiet">{format!("The first {MOST}; the JSON has all.")}</p> }
         });
-        let few = tests.len() <= FEW_OF_AN_ERROR;
+        let few = tests.len() <= FEW;
+        let place = frame.map(|frame| {
+            let place = visible(&frame.named()).into_owned();
+            view! { <p class="failure-place"><code>{place}</code></p> }
+        });
         // The first one's message stands above the list already.
         let items = tests.into_iter().take(MOST).enumerate();
         let items = items
@@ -85,6 +85,7 @@ fn LostTests(
         view! {
             <li class="failures">
                 <p><strong>{number}</strong>": "<code>{visible(&error).into_owned()}</code></p>
+                {place}
                 {message}
                 <details open=few>
                     <summary>"Which"</summary>
@@ -140,7 +141,7 @@ fn Tests(
         return Either::Left(view! { <p class="tests">{format!("{title}: none")}</p> });
     }
     Either::Right(view! {
-        <details class="tests" open=count <= FEW>
+        <details class="tests">
             <summary>{format!("{title}: {total}")}</summary>
             <ul class="test-list">{items}</ul>
             {cut}

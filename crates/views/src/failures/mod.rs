@@ -1,40 +1,79 @@
-//! Failed tests by their errors: of a hundred failures, few are different.
+//! Failed tests by their causes: of a hundred failures, few are different.
+
+mod cause;
+mod class;
+mod error;
+mod frame;
 
 use std::collections::HashMap;
 
-use crate::format::clip;
-use crate::inspection::{ChangedTest, Ended};
+use swe_ci_core::finding::tampering;
+use swe_ci_core::step::Role;
 
-/// Errors are compared by this many characters.
-const LONGEST: usize = 160;
+pub use self::cause::Cause;
+pub use self::class::{Loss, LossClass};
+pub use self::error::telling_lines;
+pub use self::frame::Frame;
 
-/// Tests that ended with the same error.
+use self::error::{error_of, first_error, first_failure};
+use crate::inspection::{ChangedTest, Ended, Inspection};
+
+/// Tests that ended with the same error at the same line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failures {
     /// The error, with its numbers and addresses left out.
     pub error: String,
+    /// The deepest line of the code; unknown where the error is raised by a test.
+    pub frame: Option<Frame>,
     /// Node ids.
     pub tests: Vec<String>,
     /// How the first of them ended; unknown when the report is.
     pub example: Option<Ended>,
 }
 
+impl Inspection {
+    /// The lost tests, the most frequent first.
+    pub fn failures(&self) -> Vec<Failures> {
+        let detail = &self.iteration;
+        let view = &detail.view;
+        let log = self.logs.iter().rfind(|log| log.role == Role::Test);
+        let log = log.filter(|_| tampering(&view.findings).is_none());
+        let log = log
+            .and_then(|log| first_failure(&log.tail))
+            .unwrap_or_default();
+        let collapse = view.collapse.as_deref().map(|why| match first_error(log) {
+            Some(error) => (error, Frame::deepest(log)),
+            None => (why.to_owned(), None),
+        });
+        by_error(&detail.lost_tests, &self.changed, collapse)
+    }
+}
+
 /// The lost tests by their errors, the most frequent first. `changed` has the
 /// results of those that are known; `collapse` says why there is none.
-pub fn by_error(lost: &[String], changed: &[ChangedTest], collapse: Option<&str>) -> Vec<Failures> {
-    let unknown = || collapse.unwrap_or("result unknown").to_owned();
+pub fn by_error(
+    lost: &[String],
+    changed: &[ChangedTest],
+    collapse: Option<(String, Option<Frame>)>,
+) -> Vec<Failures> {
+    let unknown = collapse.unwrap_or_else(|| ("result unknown".to_owned(), None));
     let known: HashMap<&str, &Ended> = changed
         .iter()
         .map(|test| (test.node_id.as_str(), &test.after))
         .collect();
     let mut groups: Vec<Failures> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut places: HashMap<(String, Option<Frame>), usize> = HashMap::new();
     for test in lost {
         let ended = known.get(test.as_str()).copied();
-        let error = ended.map_or_else(unknown, error_of);
-        let place = *places.entry(error.clone()).or_insert_with(|| {
+        let key = ended.map_or_else(
+            || unknown.clone(),
+            |ended| (error_of(ended), Frame::deepest(&ended.message)),
+        );
+        let place = *places.entry(key.clone()).or_insert_with(|| {
+            let (error, frame) = key;
             groups.push(Failures {
                 error,
+                frame,
                 tests: Vec::new(),
                 example: ended.cloned(),
             });
@@ -45,36 +84,6 @@ pub fn by_error(lost: &[String], changed: &[ChangedTest], collapse: Option<&str>
     // Stable: equally frequent ones keep the order of the suite.
     groups.sort_by_key(|group| std::cmp::Reverse(group.tests.len()));
     groups
-}
-
-/// pytest marks the lines of an error with `E`; without any, the last line tells
-/// most, and without a message the outcome.
-fn error_of(ended: &Ended) -> String {
-    let mut lines = ended.message.lines().map(str::trim);
-    let marked = lines.clone().find_map(|line| line.strip_prefix("E "));
-    let line = marked.or_else(|| lines.rfind(|line| !line.is_empty()));
-    match line {
-        Some(line) => clip(&without_numbers(line.trim()), LONGEST),
-        None => ended.outcome.name().to_owned(),
-    }
-}
-
-/// "at 0x7f3a, line 12" → "at N, line N".
-fn without_numbers(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
-        plain.push_str(&rest[..start]);
-        plain.push('N');
-        rest = &rest[start..];
-        let address = rest.strip_prefix("0x");
-        let (number, is_part): (&str, fn(char) -> bool) = match address {
-            Some(number) => (number, |c| c.is_ascii_hexdigit()),
-            None => (rest, |c| c.is_ascii_digit()),
-        };
-        rest = number.trim_start_matches(is_part);
-    }
-    plain + rest
 }
 
 #[cfg(test)]
@@ -122,20 +131,24 @@ mod tests {
         assert_eq!(groups[0].example.as_ref(), Some(&changed[1].after));
         assert_eq!(groups[3].example, None);
         assert!(by_error(&[], &changed, None).is_empty());
-        let collapsed = by_error(&lost, &[], Some("pytest could not load tests/conftest.py"));
+        let why = ("pytest could not load tests/conftest.py".to_owned(), None);
+        let collapsed = by_error(&lost, &[], Some(why.clone()));
         assert_eq!(collapsed[0].tests.len(), lost.len());
-        assert_eq!(
-            collapsed[0].error,
-            "pytest could not load tests/conftest.py"
-        );
+        assert_eq!(collapsed[0].error, why.0);
     }
 
     #[test]
-    fn numbers_do_not_tell_errors_apart() {
-        let check = |text: &str, expect: &str| assert_eq!(without_numbers(text), expect);
-        check("<C object at 0x7f3aB0> line 12.", "<C object at N> line N.");
-        check("ä1ü", "äNü");
-        check("", "");
-        check("0x", "N");
+    fn the_same_error_at_two_lines_is_two_groups() {
+        let changed = [
+            failed("a", "mod.py:3: in f\n    g()\nE   KeyError: 'x'"),
+            failed("b", "mod.py:9: in g\n    h()\nE   KeyError: 'x'"),
+            failed("c", "mod.py:9: in g\n    h()\nE   KeyError: 'x'"),
+        ];
+        let lost: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
+        let groups = by_error(&lost, &changed, None);
+        let places = groups
+            .iter()
+            .map(|g| (g.frame.as_ref().unwrap().line, g.tests.len()));
+        assert_eq!(places.collect::<Vec<_>>(), [(9, 2), (3, 1)]);
     }
 }
