@@ -8,6 +8,7 @@ use swe_ci_core::run::{HarnessConfig, Kind, Limits, Progress, RunConfig};
 use swe_ci_core::step::{Ending, StepOutcome};
 use swe_ci_core::usage::{Prices, Usage};
 use swe_ci_views::account::{AccountRole, TokenScope, Visibility};
+use swe_ci_views::failures::LossClass;
 use swe_ci_views::trajectories::{FailureClass, Trouble};
 use swe_ci_views::verification::Mark;
 use swe_ci_views::view::{EvolutionView, IterationView};
@@ -373,6 +374,19 @@ pub(crate) fn trouble(name: &str) -> &'static str {
         Some(Trouble::Empty) => "answers without a text or a call",
         Some(Trouble::Unanswered) => "requests without a complete answer",
         None => "other",
+    }
+}
+
+/// Why tests were lost, by the name of the class.
+pub(crate) fn loss(name: &str) -> &'static str {
+    match LossClass::from_name(name) {
+        Some(LossClass::RemovedName) => "a name is gone",
+        Some(LossClass::ChangedSignature) => "a call no longer fits the signature",
+        Some(LossClass::DoesNotLoad) => "the code does not load",
+        Some(LossClass::NoLongerEnds) => "too slow, or it no longer ends",
+        Some(LossClass::WrongValue) => "a wrong result",
+        Some(LossClass::OtherError) => "another exception",
+        Some(LossClass::Unknown) | None => "unknown: no report tells",
     }
 }
 

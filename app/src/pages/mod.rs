@@ -37,6 +37,7 @@ pub(crate) mod submit;
 pub(crate) mod task;
 pub(crate) mod tasks;
 pub(crate) mod trajectories;
+mod why_lost;
 pub(crate) mod workers;
 
 pub use not_found::NotFoundPage;

@@ -13,6 +13,7 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_gateway::trajectory::Conversations;
 use swe_ci_store::artifacts::{Artifacts, is_missing, is_outage};
 use swe_ci_store::{IterationRow, Store};
+use swe_ci_views::failures::Loss;
 use swe_ci_views::trajectories::{
     EvolutionDigest, IterationChanges, MessageTexts, StepDigest, message_texts,
 };
@@ -23,7 +24,7 @@ use crate::diffs::FileHistory;
 use crate::heavy_reads::{readable, typed};
 
 /// Of the stored digests. Raise it when they or how they are made changes.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 /// Larger code is not read.
 const MAX_CODE: u64 = 512 << 20;
 /// Larger texts of a step are not read.
@@ -86,6 +87,24 @@ pub async fn stored_digests(
     Ok(blocking(parse).await?)
 }
 
+/// Why the evolutions of a run lost tests, as far as their reports were read.
+pub async fn stored_losses(store: &Store, run_id: &str) -> Result<Vec<Loss>> {
+    /// The rest of a digest is much longer.
+    #[derive(serde::Deserialize)]
+    struct Losses {
+        losses: BTreeMap<u32, Vec<Loss>>,
+    }
+    let rows = store.evolution_digests(run_id, FORMAT).await?;
+    let parse = move || {
+        let parsed = rows
+            .iter()
+            .filter_map(|row| serde_json::from_str(&row.digest).ok());
+        let losses = parsed.flat_map(|digest: Losses| digest.losses.into_values());
+        Ok(losses.flatten().collect())
+    };
+    Ok(blocking(parse).await?)
+}
+
 /// The texts of a recorded step; `None` until they were read.
 pub async fn texts(artifacts: &Artifacts, recording: &str) -> Option<MessageTexts> {
     let key = format!("{}.zst", texts_key(recording));
@@ -113,10 +132,8 @@ impl Engine {
 
     /// A missing file is left out, and read once it is back.
     async fn read_digest(&self, id: &str, mut digest: EvolutionDigest) -> Result<()> {
-        for step in self.store.steps(id).await? {
-            let Some(recording) = step.trajectory else {
-                continue;
-            };
+        let steps = self.store.steps(id).await?;
+        for recording in steps.iter().filter_map(|step| step.trajectory.clone()) {
             if let Entry::Vacant(entry) = digest.steps.entry(recording) {
                 let _permit = self.heavy_reads.permit().await?;
                 match self.read_recording(entry.key()).await {
@@ -130,10 +147,11 @@ impl Engine {
             }
         }
         let iterations = self.store.iterations(id).await?;
-        let mut codes = iterations.iter().filter(|row| !row.code.is_empty());
-        if !codes.all(|row| is_known(&digest, row)) {
+        if !iterations.iter().all(|row| has_changes(&digest, row)) {
             digest.changes = self.read_changes(id, &iterations).await?;
         }
+        self.read_losses(id, &iterations, &steps, &mut digest)
+            .await?;
         let json = serde_json::to_string(&digest).map_err(anyhow::Error::new)?;
         self.store.put_evolution_digest(id, FORMAT, &json).await
     }
@@ -213,10 +231,21 @@ impl Engine {
     }
 }
 
-/// Whether the change of an iteration was counted, with this code.
-pub fn is_known(digest: &EvolutionDigest, row: &IterationRow) -> bool {
+/// Whether the change of an iteration was counted, with this code, or has none.
+fn has_changes(digest: &EvolutionDigest, row: &IterationRow) -> bool {
     let changes = digest.changes.get(&row.iteration);
-    changes.is_some_and(|changes| changes.code == row.code)
+    row.code.is_empty() || changes.is_some_and(|changes| changes.code == row.code)
+}
+
+/// Whether each of the tests that an iteration lost was read.
+pub fn has_losses(digest: &EvolutionDigest, row: &IterationRow) -> bool {
+    let losses = digest.losses.get(&row.iteration).into_iter().flatten();
+    losses.map(|loss| loss.tests).sum::<u32>() >= row.verdict.lost()
+}
+
+/// Whether nothing of an iteration is left to read.
+pub fn is_known(digest: &EvolutionDigest, row: &IterationRow) -> bool {
+    has_changes(digest, row) && has_losses(digest, row)
 }
 
 #[cfg(test)]

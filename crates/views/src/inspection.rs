@@ -76,7 +76,8 @@ impl ChangedTest {
 }
 
 impl Ended {
-    fn in_report(node_id: &str, report: &Report) -> Self {
+    /// In a report; missing if that does not have it.
+    pub fn in_report(node_id: &str, report: &Report) -> Self {
         let Some(test) = report.tests.get(node_id) else {
             return Self {
                 outcome: Outcome::Missing,

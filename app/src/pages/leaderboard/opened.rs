@@ -2,8 +2,7 @@
 
 use leptos::prelude::*;
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::task::TaskId;
-use swe_ci_views::leaderboard::{Common, Entry, Group, Rate, Row, best_and_worst, strengths};
+use swe_ci_views::leaderboard::{Common, Entry, Extremes, Group, Rate, Row, extremes, strengths};
 
 use crate::components::CollectAny;
 use crate::components::fact;
@@ -16,7 +15,7 @@ pub(super) struct Opened {
     pub run_id: String,
     /// Its tasks by size, each with the score of the group.
     groups: Vec<(String, f64)>,
-    best_and_worst: Option<[(TaskId, f64); 2]>,
+    extremes: Option<Extremes>,
 }
 
 impl Opened {
@@ -25,7 +24,7 @@ impl Opened {
         Self {
             run_id: entry.run_id.clone(),
             groups: groups.iter().filter_map(by_size).collect(),
-            best_and_worst: best_and_worst(entry, gamma, convention),
+            extremes: extremes(&[entry], gamma, convention),
         }
     }
 }
@@ -53,14 +52,18 @@ pub(super) fn OpenRow(
     let taken = taken(&row).into_iter();
     let taken = taken.map(|(name, amount)| fact(name, amount));
     let taken = taken.collect_any();
-    let ends = opened.best_and_worst.into_iter().flatten();
-    let ends = ends
-        .zip(["Best task", "Worst task"])
-        .map(|((task, score), name)| {
-            let href = evolution_href(&row.run_id, task.as_str(), 1);
-            let task =
-                view! { <a href=href>{task.to_string()}</a>{format!(" {}", format::score(score))} };
-            fact(name, task)
+    let ends = opened
+        .extremes
+        .into_iter()
+        .flat_map(|Extremes { best, worst }| {
+            [("Best task", best), ("Worst task", worst)].map(|(name, task)| {
+                let href = evolution_href(&row.run_id, task.task_id.as_str(), 1);
+                let score = format!(" {}", format::score(task.evoscore));
+                fact(
+                    name,
+                    view! { <a href=href>{task.task_id.to_string()}</a>{score} },
+                )
+            })
         });
     let ends = ends.collect_any();
     let model = model_href(&row.model, convention);
@@ -139,8 +142,8 @@ mod tests {
                 .any(|(name, _)| name.starts_with("Suite of "))
         );
         let scores = opened
-            .best_and_worst
-            .map(|both| both.map(|(_, score)| score));
+            .extremes
+            .map(|both| [both.best, both.worst].map(|task| task.evoscore));
         assert_eq!(scores, Some([1.0, 0.5]));
 
         let mut row = board.rank(Gamma::ONE, Convention::Paper)[0].clone();

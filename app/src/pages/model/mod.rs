@@ -21,7 +21,8 @@ use crate::components::{
 use crate::error::{AppError, ErrorKind};
 use crate::glossary::Word;
 use crate::pages::result_table::{Column, KindTag, MarkTag, UnrankedTag, heads, words_of};
-use crate::pages::routes::run_href;
+use crate::pages::routes::{compare_with_href, run_href};
+use crate::pages::why_lost::WhyLost;
 use crate::query::{EXCLUDE, Query, encode, of_query, parsed, path_part};
 use crate::{format, labels};
 
@@ -99,6 +100,7 @@ fn ModelView(
         {which}
         <Runs runs convention/>
         <TrendOfModel runs convention=convention.get_untracked()/>
+        <WhyLost classes=detail.lost/>
         <StrengthsOfModel strengths=detail.strengths convention/>
     }
 }
@@ -178,6 +180,11 @@ fn RunRow(
     let tone = labels::progress_tone(progress);
     let origin = labels::origin(config.harness.name(), &config.provider);
     let created = format::day(&summary.created_at);
+    let compare = compare_with_href(&summary.run_id);
+    let compare_label = format!(
+        "Compare the run on {} of {created} with others",
+        config.split
+    );
     let figure = |of: fn(&Standing) -> String| format::or_dash(standing.as_ref().map(of));
     let score = match standing.as_ref().map(|standing| &standing.row) {
         Some(row) => {
@@ -191,7 +198,7 @@ fn RunRow(
             <th role="rowheader" scope="row" class="col-model">
                 <a href=run_href(&summary.run_id)>{config.split}</a>
                 <span class="tags"><Tag text=progress.name().to_owned() tone/><KindTag kind=config.kind/><MarkTag mark=summary.mark/><UnrankedTag unranked=run.unranked/></span>
-                <small>{format!("{origin} · {created}")}</small>
+                <small>{format!("{origin} · {created} · ")}<a href=compare aria-label=compare_label>"compare"</a></small>
             </th>
             <td role="cell" data-label="Rank">{figure(rank)}</td>
             <td role="cell" class="col-score" data-label="EvoScore">{score}</td>

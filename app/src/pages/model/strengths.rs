@@ -3,11 +3,12 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
-use swe_ci_views::leaderboard::{Common, FEW, Group, Strengths};
+use swe_ci_views::leaderboard::{Common, Extremes, FEW, Group, Strengths, TaskMean};
 
 use crate::components::CollectAny;
 use crate::components::{CardTable, Score, Tag, floor_of};
 use crate::format;
+use crate::pages::routes::task_href;
 
 /// One table: its kind of groups, and which groups belong to it.
 struct Grouping {
@@ -45,12 +46,18 @@ pub(super) fn StrengthsOfModel(
 ) -> impl IntoView {
     let tables = move || {
         let chosen = strengths.iter().find(|s| s.convention == convention.get());
-        let Some(Strengths { groups, .. }) = chosen else {
+        let Some(Strengths {
+            groups, extremes, ..
+        }) = chosen
+        else {
             let none = "Nothing is scored in this convention yet.";
             return Either::Left(view! { <p class="quiet">{none}</p> });
         };
         let tables = GROUPINGS.iter().map(|grouping| table(grouping, groups));
-        Either::Right(tables.collect_any())
+        let extremes = extremes.as_ref().map(|Extremes { best, worst }| {
+            view! { <p>{task("Best task:", best)}" · "{task("Worst:", worst)}</p> }
+        });
+        Either::Right(view! { {extremes}{tables.collect_any()} })
     };
     view! {
         <section class="strengths" aria-labelledby="strengths-title">
@@ -61,6 +68,12 @@ pub(super) fn StrengthsOfModel(
             {tables}
         </section>
     }
+}
+
+fn task(label: &'static str, task: &TaskMean) -> impl IntoView + use<> {
+    let href = task_href(task.task_id.as_str());
+    let (id, score) = (task.task_id.to_string(), format::score(task.evoscore));
+    view! { {label}" "<a href=href>{id}</a>{format!(" {score}")} }
 }
 
 fn table(grouping: &'static Grouping, groups: &[Group]) -> impl IntoView + use<> {
@@ -134,7 +147,7 @@ fn row(group: &Group, floor: f64) -> impl IntoView + use<> {
         <tr role="row" data-few=group.is_small().then_some("")>
             <th role="rowheader" scope="row">{group.common.to_string()}" "{few}</th>
             <td role="cell" class="number" data-label="Number">{format::thousands(group.tasks)}</td>
-            <td role="cell" class="col-score" data-label="EvoScore"><Score value=group.evoscore floor/></td>
+            <td role="cell" class="col-score" data-label="EvoScore"><Score value=group.evoscore floor interval=Signal::stored(group.evoscore_interval)/></td>
             <td role="cell" class="number" data-label="Solved">{format::share(group.solved_rate)}</td>
             <td role="cell" class="number" data-label="Zero regression">{format::share(group.zero_regression_rate)}</td>
             <td role="cell" class="number" data-label="ZRR">{format::share(group.zrr)}</td>
@@ -152,6 +165,7 @@ mod tests {
             common: Common::Repository { name: "r".into() },
             tasks,
             evoscore: 0.5,
+            evoscore_interval: None,
             solved_rate: 0.5,
             zero_regression_rate: 0.5,
             zrr: 0.5,

@@ -4,7 +4,7 @@ use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_views::finding::RunFinding;
 use swe_ci_views::leaderboard::Scores;
 use swe_ci_views::regrade::Regrade;
-use swe_ci_views::trajectories::FailedSteps;
+use swe_ci_views::trajectories::{FailedSteps, LostByClass};
 use swe_ci_views::view::RunDetail;
 
 use crate::error::AppError;
@@ -16,6 +16,8 @@ pub(super) struct PageData {
     /// By task, sample and iteration.
     pub findings: Vec<RunFinding>,
     pub failures: FailedSteps,
+    /// Why it lost tests, as far as that was read.
+    pub lost: Vec<LostByClass>,
     /// Against the run whose code it graded again, if it is such a run.
     pub regrade: Option<Regrade>,
     /// The reproducibility card, as text.
@@ -40,6 +42,7 @@ pub(super) async fn whole_run(id: String) -> Result<PageData, AppError> {
         scores,
         findings: engine.findings(&id).await?,
         failures: engine.failed_steps(&id).await?,
+        lost: engine.lost_by_class(&id).await?,
         regrade,
         card,
     })

@@ -41,6 +41,7 @@ use crate::pages::result_table::{HandoverTag, HostedToolsTag, KindTag, ModeTag, 
 use crate::pages::routes::{
     compare_with_href, evolution_href, model_href, tasks_href, trajectories_href,
 };
+use crate::pages::why_lost::WhyLost;
 use crate::query::{named, of_query, path_part};
 use crate::{format, labels};
 
@@ -90,6 +91,7 @@ fn RunView(
         <ScoresOfRun scores detail/>
         <Findings findings answer/>
         <Evolutions detail only/>
+        <WhyLost classes=whole.lost/>
         <Failures run=run_id.clone() failures=whole.failures/>
         <Record detail/>
         <ReproducibilityCard run_id kind text=whole.card/>

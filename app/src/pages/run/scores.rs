@@ -4,7 +4,7 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::{Convention, IterationProfile};
 use swe_ci_core::uncertainty::Interval;
-use swe_ci_views::leaderboard::{Intervals, Rate, RecoveryTime, Scores};
+use swe_ci_views::leaderboard::{EvolutionScore, Intervals, Rate, RecoveryTime, Scores};
 use swe_ci_views::style::{ErosionFigure, StyleMetric};
 use swe_ci_views::view::RunDetail;
 
@@ -14,6 +14,7 @@ use crate::components::CollectAny;
 use crate::components::{PlainTable, Term, heading};
 use crate::format;
 use crate::glossary::Word;
+use crate::pages::routes::evolution_href;
 use crate::query::encode;
 
 /// A figure and a note beside it, or why there is none.
@@ -282,6 +283,7 @@ pub(super) fn ScoresOfRun(
         let run_id = run_id.clone();
         Either::Right(view! {
             <MeasureTable scores measures=&HEADLINE caption="Scores by convention"/>
+            <Extremes scores run_id=run_id.clone()/>
             <details class="fold">
                 <summary>"Generalisation, regressions, code style, cost and time"</summary>
                 <MeasureTable scores measures=&FURTHER caption="Further measures by convention"/>
@@ -307,6 +309,30 @@ pub(super) fn ScoresOfRun(
             {missing}
             {body}
         </section>
+    }
+}
+
+/// The evolutions with the highest and the lowest score, in the first convention.
+#[component]
+fn Extremes(scores: RwSignal<Vec<Scores>>, run_id: String) -> impl IntoView {
+    let one = move |label: &'static str, one: &EvolutionScore| {
+        let task = one.task_id.to_string();
+        let href = evolution_href(&run_id, &task, one.sample);
+        let score = format::score(one.evoscore);
+        view! { {label}" "<a href=href>{task}</a>{format!(" {score}")} }
+    };
+    move || {
+        let one = one.clone();
+        scores.with(|scores| {
+            let tasks = &scores.first()?.tasks;
+            let by_score =
+                |a: &&EvolutionScore, b: &&EvolutionScore| a.evoscore.total_cmp(&b.evoscore);
+            let best = tasks.iter().max_by(by_score)?;
+            let worst = tasks.iter().min_by(by_score)?;
+            (best.evoscore > worst.evoscore).then(|| {
+                view! { <p class="quiet">{one("Best task:", best)}" · "{one("Worst:", worst)}</p> }
+            })
+        })
     }
 }
 

@@ -64,13 +64,13 @@ pub(super) struct PageData {
 
 pub(super) async fn page_data(address: Address) -> Result<PageData, AppError> {
     let engine = crate::error::engine()?;
-    let lost = Selection {
+    let lost = ["lost", "collapsed"].map(|name| Selection {
         subject: Subject::Loss,
-        name: "lost".into(),
+        name: name.into(),
         marked: false,
-    };
+    });
     let selected = address.selection.clone();
-    let selections = std::iter::once(lost).chain(selected).collect();
+    let selections = lost.into_iter().chain(selected).collect();
     let (first, lists) = engine.trajectories(&address.run, selections).await?;
     let mut runs = vec![first];
     if let Some(with) = &address.with {
@@ -78,7 +78,8 @@ pub(super) async fn page_data(address: Address) -> Result<PageData, AppError> {
         runs.push(second);
     }
     let mut lists = lists.into_iter();
-    let mut losses = lists.next().unwrap_or_default();
+    let mut losses: Vec<Place> = lists.by_ref().take(2).flatten().collect();
+    losses.sort_by_key(|place| std::cmp::Reverse(place.amount.times));
     let places = lists.next();
     losses.truncate(LOSSES);
     Ok(PageData {

@@ -4,6 +4,7 @@
 mod data;
 mod places;
 mod search;
+mod sections;
 mod tables;
 
 use leptos::prelude::*;

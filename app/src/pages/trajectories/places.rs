@@ -109,7 +109,7 @@ fn amount(subject: Subject, place: &Place) -> String {
                 failed => format!("{calls}, {failed} failed"),
             }
         }
-        Subject::Loss => format::count(amount.times, "test"),
+        Subject::Loss | Subject::Cause => format::count(amount.times, "test"),
         Subject::Trouble => format::thousands(amount.times),
         Subject::Outcome | Subject::Role | Subject::Iteration | Subject::Failure => {
             let time = format::seconds(amount.seconds);

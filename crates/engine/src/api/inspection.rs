@@ -8,6 +8,7 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::diff::Diff;
 use swe_ci_core::metrics::Verdict;
+use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::report::{Outcome, Report};
 use swe_ci_core::requirement::{Document, Requirement};
 use swe_ci_core::step::{Role, StepOutcome};
@@ -100,20 +101,12 @@ impl Engine {
         let suite = self.store.suite(&rows.evolution.suite).await?;
         let before = rows.before.as_ref();
         let before = before.map_or(&suite.base_outcomes, |row| &row.outcomes);
-        let passed = |o: Outcome| o == Outcome::Passed;
-        let changed = |from: bool, to: bool| {
-            let outcomes = before.iter().zip(rows.row.outcomes.iter());
-            let tests = suite.tests.node_ids().iter().zip(outcomes);
-            tests
-                .filter(|(_, (b, n))| passed(*b) == from && passed(*n) == to)
-                .map(|(id, _)| id.clone())
-                .collect()
-        };
+        let after = &rows.row.outcomes;
         Ok(IterationDetail {
             view: rows.row.view(),
             requirements: self.requirements(&rows.steps).await?,
-            lost_tests: changed(true, false),
-            gained_tests: changed(false, true),
+            lost_tests: lost_between(&suite.tests, before, after),
+            gained_tests: lost_between(&suite.tests, after, before),
             steps: rows.steps.iter().map(StepRow::view).collect(),
         })
     }
@@ -260,7 +253,7 @@ impl Engine {
     }
 
     /// A report without other tests than these.
-    async fn results_of(&self, tests: &[String], key: &str) -> anyhow::Result<Report> {
+    pub(super) async fn results_of(&self, tests: &[String], key: &str) -> anyhow::Result<Report> {
         let tests: BTreeSet<String> = tests.iter().cloned().collect();
         let json = self.artifacts.get_within(key, MAX_REPORT).await?;
         let parse = move || {
@@ -365,6 +358,15 @@ impl IterationRows {
             document: product(Role::Architect),
         }
     }
+}
+
+/// The tests that pass before and not after.
+pub(super) fn lost_between(tests: &TestList, before: &Outcomes, after: &Outcomes) -> Vec<String> {
+    let passed = |outcome: Outcome| outcome == Outcome::Passed;
+    let outcomes = before.iter().zip(after.iter());
+    let tests = tests.node_ids().iter().zip(outcomes);
+    let lost = tests.filter(|(_, (before, after))| passed(*before) && !passed(*after));
+    lost.map(|(id, _)| id.clone()).collect()
 }
 
 pub(super) fn report_of(steps: &[StepRow], iteration: u32) -> Option<String> {

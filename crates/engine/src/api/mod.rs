@@ -19,6 +19,7 @@ pub mod inspection;
 pub mod judge;
 pub mod keys;
 pub mod log_exports;
+mod losses;
 pub mod models;
 pub mod notifications;
 pub mod planning;

@@ -13,7 +13,7 @@ use swe_ci_core::task::TaskId;
 use swe_ci_store::RunListing;
 use swe_ci_views::leaderboard::{
     Board, Entry, LeaderboardData, ModelDetail, ModelRun, Row, Standing, Strengths, TaskResult,
-    Trend, strengths,
+    Trend, extremes, strengths,
 };
 use swe_ci_views::view::RunSummary;
 
@@ -188,10 +188,14 @@ impl Engine {
             trends: trends.remove(&summary.run_id).unwrap_or_default(),
             summary,
         });
+        let runs: Vec<ModelRun> = runs.collect();
+        let ids = runs.iter().map(|run| run.summary.run_id.clone());
+        let lost = self.lost_by_class_in(ids.collect()).await?;
         Ok(ModelDetail {
             model: model.to_owned(),
-            runs: runs.collect(),
+            runs,
             strengths,
+            lost,
         })
     }
 }
@@ -225,6 +229,7 @@ fn strengths_of(leaderboards: &[Arc<LeaderboardData>], model: &str) -> Vec<Stren
     let of = |convention| Strengths {
         convention,
         groups: strengths(&runs, Gamma::ONE, convention),
+        extremes: extremes(&runs, Gamma::ONE, convention),
     };
     let all = Convention::ALL.into_iter().map(of);
     all.filter(|strengths| !strengths.groups.is_empty())

@@ -32,6 +32,7 @@ const LONGEST_NOTE: usize = 300;
 static EMPTY: EvolutionDigest = EvolutionDigest {
     steps: BTreeMap::new(),
     changes: BTreeMap::new(),
+    losses: BTreeMap::new(),
 };
 
 /// The rows and digests of a run.
@@ -206,10 +207,9 @@ impl Engine {
             let digest = digests.get(&row.id).unwrap_or(&EMPTY);
             let steps = steps.get(&row.id).into_iter().flatten();
             let mut recordings = steps.filter_map(|step| step.trajectory.as_ref());
-            let iterations = iterations.get(&row.id).into_iter().flatten();
-            let mut codes = iterations.filter(|row| !row.code.is_empty());
+            let mut iterations = iterations.get(&row.id).into_iter().flatten();
             recordings.all(|key| digest.steps.contains_key(key))
-                && codes.all(|row| is_known(digest, row))
+                && iterations.all(|row| is_known(digest, row))
         };
         let incomplete: Vec<(String, EvolutionDigest)> = rows
             .iter()

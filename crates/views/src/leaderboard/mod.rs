@@ -47,8 +47,8 @@ pub use samples::{Passes, PassesOf, PowerPlans, Samples};
 pub use scores::{EvolutionScore, RecoveryTime, Scores};
 pub use sentence::{in_words, probability};
 pub use strengths::{
-    Common, FEW, Group, ModelDetail, ModelRun, Standing, Strengths, Trend, best_and_worst,
-    strengths,
+    Common, Extremes, FEW, Group, ModelDetail, ModelRun, Standing, Strengths, TaskMean, Trend,
+    extremes, strengths,
 };
 pub use style::{StyleIntervals, StyleRates, WinIntervals, WinRates};
 pub use task_scores::{TaskResult, TaskScore};

@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma, Series, mean};
 use swe_ci_core::task::TaskId;
+use swe_ci_core::uncertainty::{Clusters, Interval, RESAMPLES, Resamples, SEED};
 
 use super::{Entry, Row, ScoredTask};
+use crate::trajectories::LostByClass;
 use crate::view::RunSummary;
 use crate::{count, format};
 
@@ -24,6 +26,8 @@ pub struct ModelDetail {
     pub runs: Vec<ModelRun>,
     /// At γ = 1, for each convention it has scores in.
     pub strengths: Vec<Strengths>,
+    /// Why its runs lost tests, as far as their reports were read.
+    pub lost: Vec<LostByClass>,
 }
 
 /// One run of a model.
@@ -64,6 +68,21 @@ pub struct Standing {
 pub struct Strengths {
     pub convention: Convention,
     pub groups: Vec<Group>,
+    /// The tasks with the highest and the lowest score; absent where all are equal.
+    pub extremes: Option<Extremes>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct Extremes {
+    pub best: TaskMean,
+    pub worst: TaskMean,
+}
+
+/// A task's EvoScore, over its samples and runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct TaskMean {
+    pub task_id: TaskId,
+    pub evoscore: f64,
 }
 
 /// Tasks with a common property, and their results. Means are over tasks;
@@ -74,6 +93,8 @@ pub struct Group {
     pub tasks: u32,
     /// Equation 3, -1 to 1.
     pub evoscore: f64,
+    /// The 95 % interval of that; absent with tasks of fewer than two repositories.
+    pub evoscore_interval: Option<Interval>,
     pub solved_rate: f64,
     pub zero_regression_rate: f64,
     /// Share of tasks solved without any regression.
@@ -125,6 +146,7 @@ fn range(least: u32, most: u32) -> String {
 }
 
 struct Task<'a> {
+    task_id: &'a TaskId,
     repo: &'a str,
     gap: u32,
     suite: u32,
@@ -132,6 +154,24 @@ struct Task<'a> {
     solved: f64,
     zero_regression: f64,
     zrr: f64,
+}
+
+/// The tasks of a model with the highest and the lowest score.
+pub fn extremes(runs: &[&Entry], gamma: Gamma, convention: Convention) -> Option<Extremes> {
+    let tasks = tasks(runs, gamma, convention);
+    let by_score = |a: &&Task<'_>, b: &&Task<'_>| a.evoscore.total_cmp(&b.evoscore);
+    let mean = |task: &Task<'_>| TaskMean {
+        task_id: task.task_id.clone(),
+        evoscore: task.evoscore,
+    };
+    let (best, worst) = (
+        tasks.iter().max_by(by_score)?,
+        tasks.iter().min_by(by_score)?,
+    );
+    (best.evoscore > worst.evoscore).then(|| Extremes {
+        best: mean(best),
+        worst: mean(worst),
+    })
 }
 
 /// Thirds by gap, thirds by suite, repositories by name.
@@ -147,26 +187,6 @@ pub fn strengths(runs: &[&Entry], gamma: Gamma, convention: Convention) -> Vec<G
         group(common, tasks.iter().filter(|task| task.repo == name))
     }));
     groups
-}
-
-/// The task of a run with the best score, and the one with the worst, with these
-/// scores; `None` for a run of one task.
-pub fn best_and_worst(
-    run: &Entry,
-    gamma: Gamma,
-    convention: Convention,
-) -> Option<[(TaskId, f64); 2]> {
-    let weights = run.weights(gamma);
-    let scored = run.tasks.iter().filter_map(|task| {
-        let score = task.score(&weights, convention)?;
-        Some((task.task_id(), score.evoscore))
-    });
-    let mut scored: Vec<(&TaskId, f64)> = scored.collect();
-    scored.sort_by(|(a, high), (b, low)| low.total_cmp(high).then_with(|| a.cmp(b)));
-    let [best, .., worst] = scored.as_slice() else {
-        return None;
-    };
-    Some([best, worst].map(|(task, score)| ((*task).clone(), *score)))
 }
 
 /// Each task once, averaged over the runs with it.
@@ -185,6 +205,7 @@ fn tasks<'a>(runs: &[&'a Entry], gamma: Gamma, convention: Convention) -> Vec<Ta
             .filter_map(|(run, task)| task.score(&run.weights(gamma), convention))
             .collect();
         Some(Task {
+            task_id: task.task_id(),
             repo: task.repo(),
             gap: series.target().saturating_sub(series.base()),
             suite: series.target(),
@@ -221,11 +242,20 @@ fn thirds(
 
 fn group<'a>(common: Common, tasks: impl Iterator<Item = &'a Task<'a>>) -> Option<Group> {
     let tasks: Vec<&Task<'_>> = tasks.collect();
+    let names: BTreeSet<&str> = tasks.iter().map(|task| task.repo).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let mut clusters = Clusters::new(names.len());
+    for task in &tasks {
+        let repository = names.binary_search(&task.repo).ok()?;
+        clusters.add(repository, task.evoscore);
+    }
+    let resamples = Resamples::new(names.len(), RESAMPLES, SEED);
     let average = |value: fn(&Task<'_>) -> f64| mean(tasks.iter().map(|task| value(task)));
     Some(Group {
         common,
         tasks: count(tasks.len()),
         evoscore: average(|task| task.evoscore)?,
+        evoscore_interval: resamples.interval(&clusters),
         solved_rate: average(|task| task.solved)?,
         zero_regression_rate: average(|task| task.zero_regression)?,
         zrr: average(|task| task.zrr)?,
@@ -234,11 +264,15 @@ fn group<'a>(common: Common, tasks: impl Iterator<Item = &'a Task<'a>>) -> Optio
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
     use crate::testing::entry;
 
     fn task(gap: u32, evoscore: f64) -> Task<'static> {
+        static ID: LazyLock<TaskId> = LazyLock::new(|| TaskId::new("t").unwrap());
         Task {
+            task_id: &ID,
             repo: "r",
             gap,
             suite: 10,
@@ -288,6 +322,10 @@ mod tests {
             .collect();
         let expect = [("alpha".into(), 1, 0.5, 0.5), ("beta".into(), 1, 0.5, 0.5)];
         assert_eq!(by_repository, expect);
+        // One repository says nothing of others, two do: 0.5 in every resample.
+        let intervals = |group: &Group| group.evoscore_interval.map(|i| (i.low, i.high));
+        assert_eq!(intervals(&groups[0]), Some((0.5, 0.5)));
+        assert_eq!(groups.last().and_then(intervals), None);
         // All tasks have one size: one group each.
         let gap = Common::Gap {
             least: 100,
@@ -298,17 +336,16 @@ mod tests {
     }
 
     #[test]
-    fn the_best_task_and_the_worst() {
-        let of = |tasks: &[(&str, &[&[f64]])]| {
-            let run = entry("m", tasks);
-            let found = best_and_worst(&run, Gamma::ONE, Convention::Paper);
-            found.map(|both| both.map(|(_, score)| score))
-        };
-        let [low, middle, high]: [&[&[f64]]; 3] = [&[&[-0.5]], &[&[0.25]], &[&[0.75]]];
-        assert_eq!(of(&[]), None);
-        assert_eq!(of(&[("r", low)]), None);
-        let three = [("r", middle), ("r", high), ("s", low)];
-        assert_eq!(of(&three), Some([0.75, -0.5]));
+    fn best_and_worst() {
+        let run = entry(
+            "m",
+            &[("alpha", &[&[0.2]]), ("beta", &[&[0.9]]), ("c", &[&[-0.5]])],
+        );
+        let found = extremes(&[&run], Gamma::ONE, Convention::Paper).unwrap();
+        assert!(found.best.evoscore > 0.8 && found.worst.evoscore < 0.0);
+        assert_ne!(found.best.task_id, found.worst.task_id);
+        let one = entry("m", &[("alpha", &[&[0.2]])]);
+        assert_eq!(extremes(&[&one], Gamma::ONE, Convention::Paper), None);
     }
 
     #[test]

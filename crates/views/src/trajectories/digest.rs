@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::failures::Loss;
+
 /// The digests of an evolution's steps and iterations.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct EvolutionDigest {
@@ -12,6 +14,8 @@ pub struct EvolutionDigest {
     pub steps: BTreeMap<String, Option<StepDigest>>,
     /// By iteration, where the code is known.
     pub changes: BTreeMap<u32, IterationChanges>,
+    /// By iteration that lost tests.
+    pub losses: BTreeMap<u32, Vec<Loss>>,
 }
 
 /// One recorded step.

@@ -13,6 +13,7 @@ use super::{
     Amount, FailureClass, MAX_ROWS, Place, Row, Selection, StepFailure, Subject, Table, Trouble,
 };
 use crate::count;
+use crate::failures::{Frame, LossClass};
 use crate::view::{EvolutionView, StepView};
 
 /// An evolution with all that was recorded of it.
@@ -98,6 +99,7 @@ fn sort(rows: &mut [Row], subject: Subject) {
         Subject::File => rows.sort_by_key(|row| Reverse(lines(row))),
         Subject::Failure => rows.sort_by_key(failure),
         Subject::Trouble => rows.sort_by_key(trouble),
+        Subject::Cause => rows.sort_by_key(|row| Reverse(row.amount.times)),
         Subject::Loss => rows.sort_by(|a, b| b.name.cmp(&a.name)),
     }
 }
@@ -132,6 +134,7 @@ impl EvolutionRecord {
         }
         self.file_facts(&mut facts);
         self.loss_facts(&mut facts);
+        self.cause_facts(&mut facts);
         facts
     }
 
@@ -254,6 +257,25 @@ impl EvolutionRecord {
                 amount: times(iteration.verdict.lost()),
                 ..self.fact(Subject::Loss, name)
             });
+        }
+    }
+
+    /// One for each class of an iteration, with the line that most of its tests end at.
+    fn cause_facts<'a>(&'a self, facts: &mut Vec<Fact<'a>>) {
+        for (iteration, losses) in &self.digest.losses {
+            let mut classes: BTreeMap<LossClass, (u32, Option<&Frame>)> = BTreeMap::new();
+            // The largest come first.
+            for loss in losses {
+                let (tests, frame) = classes.entry(loss.class).or_default();
+                *tests = tests.saturating_add(loss.tests);
+                *frame = frame.or(loss.frame.as_ref());
+            }
+            facts.extend(classes.into_iter().map(|(class, (tests, frame))| Fact {
+                iteration: *iteration,
+                note: frame.map_or(Cow::Borrowed(""), |frame| frame.named().into()),
+                amount: times(tests),
+                ..self.fact(Subject::Cause, class.name())
+            }));
         }
     }
 }

@@ -10,6 +10,7 @@
 
 mod digest;
 mod facts;
+mod losses;
 mod search;
 mod step_failure;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use swe_ci_core::usage::Usage;
 
 pub use self::digest::{ChangedFile, EvolutionDigest, IterationChanges, Repeated, StepDigest, Use};
 pub use self::facts::{EvolutionRecord, StepRecord, places, tables};
+pub use self::losses::{LostByClass, lost_by_class};
 pub use self::search::{
     LONGEST_SEARCH, MAX_HITS, MessageTexts, TranscriptHit, TranscriptSearch, message_texts, search,
 };
@@ -55,6 +57,8 @@ swe_ci_core::named! {
         Trouble = "trouble",
         /// Iterations that lost tests or collapsed: `lost`, `collapsed`.
         Loss = "loss",
+        /// Lost tests by why they were lost: see [`crate::failures::LossClass`].
+        Cause = "cause",
     }
 }
 

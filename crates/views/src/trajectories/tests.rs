@@ -9,6 +9,7 @@ use swe_ci_core::step::StepOutcome;
 use swe_ci_core::usage::Traffic;
 
 use super::*;
+use crate::failures::{Frame, Loss, LossClass};
 use crate::view::{EvolutionView, IterationView, StepView};
 
 fn step(iteration: u32, role: Role, outcome: StepOutcome) -> StepRecord {
@@ -131,7 +132,24 @@ fn record(task: &str) -> EvolutionRecord {
                 (2, changes(vec![file("a.py", 2, 5, true)])),
             ]
             .into(),
+            losses: [(
+                1,
+                vec![
+                    loss(LossClass::WrongValue, "a.py:3: in f", 2),
+                    loss(LossClass::RemovedName, "", 1),
+                    loss(LossClass::WrongValue, "b.py:4: in g", 1),
+                ],
+            )]
+            .into(),
         },
+    }
+}
+
+fn loss(class: LossClass, traceback: &str, tests: u32) -> Loss {
+    Loss {
+        class,
+        frame: Frame::deepest(traceback),
+        tests,
     }
 }
 
@@ -180,6 +198,9 @@ fn sums_over_all_evolutions() {
     assert_eq!(row(Subject::Trouble, "truncated").amount.times, 4);
     assert_eq!(row(Subject::Failure, "gave_up").amount.times, 2);
     assert_eq!(row(Subject::Loss, "lost").amount.times, 4);
+    let wrong = row(Subject::Cause, "wrong_value");
+    // Once for each iteration with the class.
+    assert_eq!((wrong.places, wrong.amount.times), (2, 6));
     assert_eq!(row(Subject::Loss, "collapsed").amount.times, 6);
 }
 
