@@ -16,7 +16,7 @@ pub struct Cause {
 }
 
 impl Inspection {
-    /// The change that most of the failures point to.
+    /// The change that the largest group with one points to.
     pub fn cause(&self, failures: &[Failures]) -> Option<Cause> {
         let CodeChange::Known(diff) = &self.code else {
             return None;
