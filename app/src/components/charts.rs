@@ -41,12 +41,16 @@ pub fn SpreadChart(
             }),
         }
     };
+    let typical = |value| match size.is_share() {
+        true => format::share(value),
+        false => number(value),
+    };
     let bars = spread.bins.iter().copied().map(bar).collect_any();
     view! {
         <figure class="spread">
             <figcaption>
                 <strong>{title(size)}</strong>
-                <small>{format!("median {}, mean {}", number(spread.median), number(spread.mean))}</small>
+                <small>{format!("median {}, mean {}", typical(spread.median), typical(spread.mean))}</small>
             </figcaption>
             <ol aria-label=format!("Tasks by {}", title(size))>{bars}</ol>
         </figure>
@@ -62,6 +66,9 @@ pub fn title(size: Size) -> &'static str {
         Size::Days => "Days between",
         Size::Lines => "Lines modified",
         Size::Suite => "Suite, in seconds",
+        Size::Solved => "Solved, share of runs",
+        Size::Score => "Mean EvoScore of runs",
+        Size::Contradicted => "Contradicted, share of tests",
     }
 }
 
@@ -69,6 +76,8 @@ pub fn title(size: Size) -> &'static str {
 fn last(size: Size, bin: SpreadBin) -> f64 {
     match size {
         Size::Days | Size::Suite => bin.to,
+        // Values are at most 1, and 1 has a bin of its own.
+        _ if size.is_share() => (bin.to - 0.001).min(1.0),
         _ => bin.to - 1.0,
     }
 }
@@ -157,5 +166,7 @@ mod tests {
         };
         assert_eq!(last(Size::Gap, bin), 9.0);
         assert_eq!(last(Size::Days, bin), 10.0);
+        let share = |from, to| last(Size::Solved, SpreadBin { from, to, tasks: 1 });
+        assert_eq!((share(0.8, 1.0), share(1.0, 1.2)), (0.999, 1.0));
     }
 }

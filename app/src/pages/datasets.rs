@@ -3,18 +3,18 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_views::account::AccountRole;
-use swe_ci_views::view::SplitSummary;
+use swe_ci_views::dataset::{SplitListed, SplitSource};
 
 use crate::components::CollectAny;
 use crate::components::{Empty, ListTable, PageTop, fetched, loaded};
 use crate::context::Reader;
+use crate::error::AppError;
 use crate::format;
 use crate::pages::routes::{dataset_href, tasks_href};
-use crate::pages::splits::splits;
 
 #[component]
 pub fn DatasetsPage() -> impl IntoView {
-    let resource = fetched(|| (), |()| splits());
+    let resource = fetched(|| (), |()| listed());
     let new = Reader::at_hand().is(AccountRole::Admin).then(|| {
         view! {
             <p class="deeds">
@@ -36,8 +36,12 @@ pub fn DatasetsPage() -> impl IntoView {
     }
 }
 
+async fn listed() -> Result<Vec<SplitListed>, AppError> {
+    Ok(crate::error::engine()?.listed_splits().await?)
+}
+
 #[component]
-fn Splits(splits: Vec<SplitSummary>) -> impl IntoView {
+fn Splits(splits: Vec<SplitListed>) -> impl IntoView {
     if splits.is_empty() {
         return Either::Left(view! {
             <Empty title="No datasets yet" command="swe-ci dataset demo">
@@ -49,18 +53,22 @@ fn Splits(splits: Vec<SplitSummary>) -> impl IntoView {
             </Empty>
         });
     }
-    let row = |split: SplitSummary| {
+    let row = |listed: SplitListed| {
+        let split = listed.summary;
         let (page, tasks) = (dataset_href(&split.name), tasks_href(&split.name));
         view! {
             <tr role="row">
                 <th role="rowheader" scope="row"><a href=page>{split.name}</a></th>
                 <td role="cell" data-label="Tasks"><a href=tasks>{format::thousands(split.tasks)}</a></td>
                 <td role="cell" data-label="Can be run">{format::thousands(split.ready)}</td>
+                <td role="cell" data-label="Repositories">{format::thousands(listed.repositories)}</td>
+                <td role="cell" data-label="First imported">{format::day(&listed.created_at)}</td>
+                <td role="cell" data-label="Source">{SplitSource::text(listed.source.as_ref())}</td>
             </tr>
         }
     };
     Either::Right(view! {
-        <ListTable caption="Splits" columns=&["Split", "Tasks", "Can be run"]>
+        <ListTable caption="Splits" columns=&["Split", "Tasks", "Can be run", "Repositories", "First imported", "Source"]>
             {splits.into_iter().map(row).collect_any()}
         </ListTable>
     })

@@ -133,6 +133,15 @@ pub struct Coverage {
     pub reason: Option<String>,
 }
 
+impl Coverage {
+    /// The share of the tests that have a contradiction, 0 to 1; absent where none
+    /// could be made.
+    pub fn share(&self) -> Option<f64> {
+        let known = self.reason.is_none() && self.tests > 0;
+        known.then(|| f64::from(self.contradicted) / f64::from(self.tests))
+    }
+}
+
 /// How far the tests of several tasks can be trusted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct CoverageSum {

@@ -8,6 +8,7 @@ use swe_ci_core::audit::CoverageSum;
 use swe_ci_store::{Store, funnel_of};
 use swe_ci_views::dataset::{Counted, SplitDetail, SplitSource, spreads};
 use swe_ci_views::preparation::TaskFinding;
+use swe_ci_views::view::{TaskState, TaskSummary};
 
 /// A split with its tasks in figures.
 ///
@@ -18,6 +19,8 @@ pub async fn split_detail(store: &Store, name: &str) -> Result<SplitDetail> {
     let summary = known.ok_or_else(|| Error::not_found("split", name))?;
     let (source, created_at) = store.split_origin(name).await?;
     let tasks = store.task_summaries(Some(name)).await?;
+    let ready = tasks.iter().filter(|task| task.state == TaskState::Ready);
+    let ready: Vec<TaskSummary> = ready.cloned().collect();
     let ends = store.ends_of_split(name).await?;
     let findings = store.findings_of_split(name).await?;
     let funnel = match &source {
@@ -36,7 +39,7 @@ pub async fn split_detail(store: &Store, name: &str) -> Result<SplitDetail> {
         repositories: Counted::all(tasks.iter().map(|task| task.repo.as_str())),
         licences: Counted::all(tasks.iter().filter_map(|task| task.licence.as_deref())),
         findings: Counted::all(findings.iter().map(TaskFinding::title)),
-        spreads: spreads(&tasks),
+        spreads: spreads(&ready),
         funnel,
         audited: CoverageSum::default(),
     })

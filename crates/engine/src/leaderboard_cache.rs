@@ -5,6 +5,7 @@
 //! one may not be polled until the parts before it are done; if it were
 //! computing an entry one of those waits for, neither would ever finish.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -13,11 +14,13 @@ use quick_cache::sync::Cache;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::Result;
 use swe_ci_core::metrics::Convention;
+use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::Usage;
 use swe_ci_views::handover::HandoverRun;
 use swe_ci_views::leaderboard::{
     Board, LeaderboardData, Ranking, RecoveryTime, ScoredTask, Unseen,
 };
+use swe_ci_views::task_results::TaskInResults;
 use tokio::sync::Semaphore;
 
 /// Leaderboards in view at the same time.
@@ -38,6 +41,8 @@ pub struct LeaderboardCache {
     pub processors: Processors,
     /// How long regressions lasted, by run and revision of its results.
     pub recoveries: Shared<(String, String), Option<RecoveryTime>, RANKINGS>,
+    /// What the results of splits tell of their tasks.
+    pub tasks: Shared<(String, i64), HashMap<TaskId, TaskInResults>, RANKINGS>,
     /// The finished handovers of splits.
     pub handovers: Shared<(String, i64), Vec<HandoverRun>, BOARDS>,
 }

@@ -1,5 +1,7 @@
 //! Audits of evolutions, and the contradictions that they run.
 
+use std::collections::HashMap;
+
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::Result;
 use swe_ci_core::audit::{Coverage, EvolutionAudit};
@@ -152,6 +154,15 @@ impl Store {
         .with((suite, &of.artifact, to_json(&of.coverage)?))
         .run(&self.pool)
         .await
+    }
+
+    /// How far every suite that was audited is contradicted, by suite.
+    pub async fn coverages(&self) -> Result<HashMap<String, Coverage>> {
+        let all = query("SELECT suite, coverage FROM contradictions").all(&self.pool, |row| {
+            let coverage = row.json("coverage", "a coverage by contradictions")?;
+            Ok((row.read("suite")?, coverage))
+        });
+        Ok(all.await?.into_iter().collect())
     }
 
     pub async fn contradictions(&self, suite: &str) -> Result<Option<ContradictedSuite>> {

@@ -1,11 +1,11 @@
 //! Tasks and the splits that list them.
 
-use swe_ci_base::clock::now_ms;
+use swe_ci_base::clock::{now_ms, rfc3339};
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::step::Plan;
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_views::card::TaskOnCard;
-use swe_ci_views::dataset::SplitSource;
+use swe_ci_views::dataset::{SplitListed, SplitSource};
 use swe_ci_views::preparation::TaskFinding;
 use swe_ci_views::view::{OtherRevision, SplitSummary, TaskState, TaskSummary};
 
@@ -212,18 +212,27 @@ impl Store {
         .await
     }
 
-    /// The target, the image and the test command of each task of a split, without its
-    /// tests, which are most of it.
-    pub async fn targets_of_split(
+    /// The name, the target, the image and the test command of each task of a split, or
+    /// of all as they were imported last, without their tests, which are most of them.
+    pub async fn targets_of_tasks(
         &self,
-        split: &str,
-    ) -> Result<Vec<(String, String, TestCommand)>> {
+        split: Option<&str>,
+    ) -> Result<Vec<(String, String, String, TestCommand)>> {
+        let kept = match split {
+            Some(_) => format!("{LISTED} WHERE s.split = $1"),
+            None => format!("{LAST_IMPORTED} WHERE $1 = ''"),
+        };
         composed(format!(
-            "SELECT t.target_sha, t.image, t.test_command FROM task_revisions t {LISTED} WHERE s.split = $1"
+            "SELECT t.id, t.target_sha, t.image, t.test_command FROM task_revisions t {kept}"
         ))
-        .with(split)
+        .with(split.unwrap_or_default())
         .all(&self.pool, |row| {
-            Ok((row.read("target_sha")?, row.read("image")?, read_test_command(row)?.unwrap_or_default()))
+            Ok((
+                row.read("id")?,
+                row.read("target_sha")?,
+                row.read("image")?,
+                read_test_command(row)?.unwrap_or_default(),
+            ))
         })
         .await
     }
@@ -344,15 +353,27 @@ impl Store {
     }
 
     pub async fn splits(&self) -> Result<Vec<SplitSummary>> {
+        let listed = self.listed_splits().await?.into_iter();
+        Ok(listed.map(|split| split.summary).collect())
+    }
+
+    /// The splits with their origins.
+    pub async fn listed_splits(&self) -> Result<Vec<SplitListed>> {
         query(
-            "SELECT s.name AS name, count(t.id) AS tasks,
-                    coalesce(sum(CASE WHEN t.state = 'ready' THEN 1 ELSE 0 END), 0) AS ready
+            "SELECT s.name AS name, count(t.id) AS tasks, count(DISTINCT t.repo) AS repositories,
+                    coalesce(sum(CASE WHEN t.state = 'ready' THEN 1 ELSE 0 END), 0) AS ready,
+                    s.source AS source, s.created_at AS created_at
              FROM splits s LEFT JOIN split_tasks m ON m.split = s.name
              LEFT JOIN task_revisions t ON t.id = m.task_id AND t.revision = m.revision
-             GROUP BY s.name ORDER BY s.name",
+             GROUP BY s.name, s.source, s.created_at ORDER BY s.name",
         )
         .all(&self.pool, |row| {
-            Ok(from_row!(row => SplitSummary { name, tasks, ready }))
+            Ok(from_row!(row => SplitListed {
+                repositories;
+                summary: from_row!(row => SplitSummary { name, tasks, ready }),
+                source: row.optional_json("source", "where a split came from")?,
+                created_at: rfc3339(row.read("created_at")?)
+            }))
         })
         .await
     }

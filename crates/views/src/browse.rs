@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::task_results::Difficulty;
 use crate::view::{TaskState, TaskSummary};
 use crate::{count, has_words, median, missing_last};
 
@@ -23,19 +24,44 @@ swe_ci_core::named! {
         Lines = "lines",
         /// Seconds the suite takes.
         Suite = "suite",
+        /// Share of the runs that solved it.
+        Solved = "solved",
+        /// Mean EvoScore of the runs.
+        Score = "score",
+        /// Share of the tests that can be contradicted.
+        Contradicted = "contradicted",
     }
 }
 
 impl Size {
     /// Its value for this task; `None` if unknown.
     pub fn of(self, task: &TaskSummary) -> Option<f64> {
+        let counted = |count: u32| task.has_counts().then(|| f64::from(count));
+        let prepared = |value: f64| task.is_prepared().then_some(value);
         match self {
-            Self::Gap => Some(f64::from(task.gap)),
-            Self::Tests => Some(f64::from(task.target_passed)),
-            Self::Commits => Some(f64::from(task.commits)),
-            Self::Days => Some(task.span_days),
+            Self::Gap => counted(task.gap),
+            Self::Tests => counted(task.target_passed),
+            Self::Commits => prepared(f64::from(task.commits)),
+            Self::Days => prepared(task.span_days),
             Self::Lines => task.modified_lines.map(f64::from),
-            Self::Suite => Some(task.suite_seconds),
+            Self::Suite => prepared(task.suite_seconds),
+            Self::Solved => task.difficulty.as_ref().map(Difficulty::solved_share),
+            Self::Score => task.difficulty.as_ref().map(|of| of.evoscore),
+            Self::Contradicted => task.contradicted,
+        }
+    }
+
+    /// Whether its values are shares or scores, at most 1. Others differ by orders of
+    /// magnitude.
+    pub fn is_share(self) -> bool {
+        matches!(self, Self::Solved | Self::Score | Self::Contradicted)
+    }
+
+    /// The least value that it can have.
+    pub fn least(self) -> f64 {
+        match self {
+            Self::Score => -1.0,
+            _ => 0.0,
         }
     }
 }
@@ -170,9 +196,13 @@ impl<G: Fn(&str) -> Option<String>> QueryParser<G> {
     fn between(&mut self, size: Size) -> Option<Between> {
         let mut end = |name: &str| {
             let name = format!("{name}_{}", size.name());
-            self.value(&name, "a number from 0", |text| {
+            let must = match size {
+                Size::Score => "a number from -1",
+                _ => "a number from 0",
+            };
+            self.value(&name, must, |text| {
                 let number: f64 = text.parse().ok()?;
-                (number.is_finite() && number >= 0.0).then_some(number)
+                (number.is_finite() && number >= size.least()).then_some(number)
             })
         };
         let (from, to) = (end("min"), end("max"));
@@ -249,15 +279,19 @@ pub struct SpreadBin {
 }
 
 impl Spread {
-    /// The distribution over these tasks; `None` when no size is known. Sizes
-    /// differ by orders of magnitude: bins start at 0, 1, 2, 5, 10, 20, 50, …;
-    /// empty bins at either end are omitted.
+    /// The distribution over these tasks; `None` when no size is known. Bins of
+    /// shares are a fifth wide; others start at 0, 1, 2, 5, 10, 20, 50, …; empty
+    /// bins at either end are omitted.
     pub fn of(size: Size, tasks: &[TaskSummary]) -> Option<Self> {
         let mut values: Vec<f64> = tasks.iter().filter_map(|task| size.of(task)).collect();
         values.retain(|value| value.is_finite());
         values.sort_by(f64::total_cmp);
         let (min, max) = (*values.first()?, *values.last()?);
-        let edges = edges(max);
+        let edges = match size.is_share() {
+            // The last bin has 1 alone.
+            true => (-5..=6).map(|fifth| f64::from(fifth) / 5.0).collect(),
+            false => edges(max),
+        };
         let bins = edges.windows(2).map(|edge| {
             let below = |limit| values.partition_point(|value| *value < limit);
             SpreadBin {
@@ -300,7 +334,9 @@ fn edges(max: f64) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::counted;
+    use crate::task_results::{RunOnTask, TaskInResults};
     use std::collections::BTreeSet;
+    use swe_ci_core::metrics::Convention;
     use swe_ci_core::task::TaskId;
 
     fn task(name: &str, gap: u32, lines: Option<u32>) -> TaskSummary {
@@ -320,7 +356,83 @@ mod tests {
             licence: Some("MIT".into()),
             findings: 0,
             left_away: BTreeSet::new(),
+            from_results: false,
+            difficulty: None,
+            contradicted: None,
         }
+    }
+
+    /// A task that results alone tell of.
+    fn found(name: &str, solved_by: u32, evoscore: f64) -> TaskSummary {
+        let run = RunOnTask {
+            run_id: "r".into(),
+            model: "m".into(),
+            evoscore,
+        };
+        let mut task = TaskSummary {
+            target_passed: 0,
+            ..task(name, 0, None)
+        };
+        task.add_results(&TaskInResults {
+            base_passed: 7,
+            target_passed: 12,
+            gap: 5,
+            difficulty: Some(Difficulty {
+                convention: Convention::Paper,
+                runs: 4,
+                solved_by,
+                evoscore,
+                best: run.clone(),
+                worst: run,
+            }),
+        });
+        task
+    }
+
+    #[test]
+    fn results_fill_what_was_not_counted_here() {
+        let task = found("a-1", 3, 0.5);
+        assert!(task.has_counts() && !task.is_prepared());
+        assert_eq!((task.base_passed, task.target_passed, task.gap), (7, 12, 5));
+        let known = Size::ALL.map(|size| size.of(&task));
+        let expect = [
+            Some(5.0),
+            Some(12.0),
+            None,
+            None,
+            None,
+            None,
+            Some(0.75),
+            Some(0.5),
+            None,
+        ];
+        assert_eq!(known, expect);
+        let mut counted = self::task("a-1", 9, None);
+        counted.add_results(&TaskInResults::default());
+        assert!(counted.gap == 9 && counted.is_prepared() && counted.difficulty.is_none());
+    }
+
+    #[test]
+    fn shares_have_bins_of_a_fifth() {
+        let tasks = [
+            found("a-1", 4, -0.3),
+            found("b-1", 3, 0.1),
+            found("c-1", 0, 1.0),
+        ];
+        let bins = |size: Size| {
+            let spread = Spread::of(size, &tasks).unwrap();
+            let bins = spread.bins.iter().filter(|bin| bin.tasks > 0);
+            bins.map(|bin| (bin.from, bin.to, bin.tasks))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            bins(Size::Solved),
+            [(0.0, 0.2, 1), (0.6, 0.8, 1), (1.0, 1.2, 1)]
+        );
+        assert_eq!(
+            bins(Size::Score),
+            [(-0.4, -0.2, 1), (0.0, 0.2, 1), (1.0, 1.2, 1)]
+        );
     }
 
     #[test]
@@ -381,6 +493,9 @@ mod tests {
         check("q=&min_gap=&state=", "", "");
         let all = "q=a b&repo=o/r&licence=MIT&findings=none&state=ready&min_gap=5&max_gap=10&max_days=2.5";
         check(all, all, "");
+        let scored = "min_solved=0.5&max_solved=1&min_score=-0.5";
+        check(scored, scored, "");
+        check("min_score=-2&min_solved=-1", "", "min_solved min_score");
         check(
             "min_gap=-1&max_gap=x&min_tests=inf&state=on&findings=1",
             "",

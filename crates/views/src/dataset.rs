@@ -8,7 +8,7 @@ use swe_ci_core::audit::CoverageSum;
 use crate::browse::{Size, Spread};
 use crate::counted;
 use crate::curation::StageCount;
-use crate::view::{SplitSummary, TaskState, TaskSummary};
+use crate::view::{SplitSummary, TaskSummary};
 
 /// The origin of a split.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -28,6 +28,42 @@ pub enum SplitSource {
     Demo,
     /// Curated on this server from a plan.
     Curated { curation_id: String },
+}
+
+impl SplitSource {
+    /// A sentence for readers.
+    pub fn text(source: Option<&Self>) -> String {
+        match source {
+            None => "Source not recorded.".into(),
+            Some(Self::Folder) => {
+                "Imported from a folder in the layout of the official dataset.".into()
+            }
+            Some(Self::Hub {
+                dataset,
+                revision,
+                commit,
+            }) => format!("Downloaded from the hub: {dataset}, {revision}, at commit {commit}."),
+            Some(Self::Demo) => {
+                "Made here from the releases of four packages, pinned by version and checksum."
+                    .into()
+            }
+            Some(Self::Curated { curation_id }) => {
+                format!("Curated here (curation {curation_id}), from a plan stored with it.")
+            }
+        }
+    }
+}
+
+/// A split in a list, with its origin.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct SplitListed {
+    #[serde(flatten)]
+    pub summary: SplitSummary,
+    pub repositories: u32,
+    /// Unknown for old imports.
+    pub source: Option<SplitSource>,
+    /// When the split was first imported, RFC 3339.
+    pub created_at: String,
 }
 
 /// A split with statistics of its tasks.
@@ -75,10 +111,9 @@ impl Counted {
     }
 }
 
+/// The distributions of the sizes that are known of these tasks.
 pub fn spreads(tasks: &[TaskSummary]) -> Vec<Spread> {
-    let ready = tasks.iter().filter(|task| task.state == TaskState::Ready);
-    let ready: Vec<TaskSummary> = ready.cloned().collect();
-    let spread = |size| Spread::of(size, &ready);
+    let spread = |size| Spread::of(size, tasks);
     Size::ALL.into_iter().filter_map(spread).collect()
 }
 
@@ -189,24 +224,7 @@ impl SplitDetail {
     }
 
     pub fn origin(&self) -> String {
-        match &self.source {
-            None => "Source not recorded.".into(),
-            Some(SplitSource::Folder) => {
-                "Imported from a folder in the layout of the official dataset.".into()
-            }
-            Some(SplitSource::Hub {
-                dataset,
-                revision,
-                commit,
-            }) => format!("Downloaded from the hub: {dataset}, {revision}, at commit {commit}."),
-            Some(SplitSource::Demo) => {
-                "Made here from the releases of four packages, pinned by version and checksum."
-                    .into()
-            }
-            Some(SplitSource::Curated { curation_id }) => {
-                format!("Curated here (curation {curation_id}), from a plan stored with it.")
-            }
-        }
+        SplitSource::text(self.source.as_ref())
     }
 }
 
@@ -226,6 +244,9 @@ fn size_in_words(size: Size) -> &'static str {
         Size::Days => "days between base and target",
         Size::Lines => "lines modified between base and target",
         Size::Suite => "seconds the suite takes",
+        Size::Solved => "share of runs that solve it",
+        Size::Score => "mean EvoScore of runs",
+        Size::Contradicted => "share of tests that can be contradicted",
     }
 }
 

@@ -35,6 +35,7 @@ pub mod schedule;
 pub mod steering;
 pub mod style;
 pub mod submission;
+pub mod task_results;
 #[doc(hidden)]
 pub mod testing;
 pub mod trajectories;

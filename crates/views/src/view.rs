@@ -26,6 +26,7 @@ use crate::host::HostLoad;
 use crate::preflight::Preflight;
 use crate::preparation::Preparation;
 use crate::steering::Steering;
+use crate::task_results::{Difficulty, FirstRequirements, TaskInResults};
 use crate::verification::{Mark, Verification, Verified};
 
 /// A page of a longer list.
@@ -72,7 +73,7 @@ pub struct TaskSummary {
     pub target_sha: String,
     #[serde(flatten)]
     pub state: TaskState,
-    /// All tests the base passes; 0 while unusable.
+    /// All tests the base passes; 0 where that is not known.
     pub base_passed: u32,
     /// Tests the target passes: the size of T.
     pub target_passed: u32,
@@ -87,7 +88,8 @@ pub struct TaskSummary {
     /// Lines added and deleted between base and target, in files of every
     /// kind; unknown for old imports.
     pub modified_lines: Option<u32>,
-    /// Licence of the target, an SPDX name, if one was recognised.
+    /// Licence of the target, an SPDX name, if one was recognised; else as the
+    /// split's metadata file declares it.
     pub licence: Option<String>,
     /// Number of findings of its preparation.
     #[serde(default)]
@@ -95,13 +97,44 @@ pub struct TaskSummary {
     /// Walls that it is graded without.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub left_away: BTreeSet<Wall>,
+    /// Its tests were not counted here: base, target and gap are as results have
+    /// them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub from_results: bool,
+    /// Absent where no run with a rank has a score on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difficulty: Option<Difficulty>,
+    /// Share of its tests that can be contradicted, 0 to 1; absent before they are
+    /// audited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contradicted: Option<f64>,
 }
 
 impl TaskSummary {
-    /// Whether its tests were counted here. Imported results name tasks that
-    /// were not: of those only id and commits are known.
-    pub fn is_prepared(&self) -> bool {
+    /// Whether its tests were counted here, or results have their numbers.
+    pub fn has_counts(&self) -> bool {
         self.target_passed > 0
+    }
+
+    /// Whether its tests were counted here. Imported results name tasks that
+    /// were not.
+    pub fn is_prepared(&self) -> bool {
+        self.has_counts() && !self.from_results
+    }
+
+    /// Adds what results tell of it. Of several splits that have it, the one with
+    /// the most runs counts.
+    pub fn add_results(&mut self, found: &TaskInResults) {
+        if !self.has_counts() {
+            self.base_passed = found.base_passed;
+            self.target_passed = found.target_passed;
+            self.gap = found.gap;
+            self.from_results = true;
+        }
+        let runs = |of: &Option<Difficulty>| of.as_ref().map_or(0, |of| of.runs);
+        if runs(&found.difficulty) > runs(&self.difficulty) {
+            self.difficulty.clone_from(&found.difficulty);
+        }
     }
 }
 
@@ -127,6 +160,10 @@ pub struct TaskDetail {
     /// How many of its tests have a contradiction; absent before the first audit.
     #[serde(default)]
     pub contradictions: Option<Coverage>,
+    /// The first requirements of the run that did best on it; absent where they are
+    /// not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_requirements: Option<FirstRequirements>,
     /// Its preparation; empty for old imports, which did not record it.
     #[serde(default)]
     pub preparation: Preparation,

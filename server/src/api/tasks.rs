@@ -6,10 +6,10 @@ use axum::response::Response;
 use serde_json::Value;
 use swe_ci_engine::TasksWanted;
 use swe_ci_views::browse::{ListOrder, Size, TaskFilter};
-use swe_ci_views::dataset::SplitDetail;
+use swe_ci_views::dataset::{SplitDetail, SplitListed};
 use swe_ci_views::disk::DiskUse;
 use swe_ci_views::leaderboard::TaskResult;
-use swe_ci_views::view::{Page, SplitSummary, TaskDetail, TaskSummary};
+use swe_ci_views::view::{Page, TaskDetail, TaskSummary};
 use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::{IntoParams, PartialSchema};
@@ -49,14 +49,18 @@ impl IntoParams for TaskParameters {
                 Size::Days => "Days between base and target.",
                 Size::Lines => "Lines added and deleted between base and target.",
                 Size::Suite => "Seconds the suite takes.",
+                Size::Solved => "Share of the runs that solved it, 0 to 1.",
+                Size::Score => "Mean EvoScore of the runs, -1 to 1.",
+                Size::Contradicted => "Share of its tests that can be contradicted, 0 to 1.",
             };
             [
                 parameter::<f64>(&min, Some(text)),
                 parameter::<f64>(&max, None),
             ]
         });
-        let sort = "`gap`, `tests`, `commits`, `days`, `lines` or `suite`, after a `-` from \
-                    the largest down; in the order of the split when absent.";
+        let sort = "`gap`, `tests`, `commits`, `days`, `lines`, `suite`, `solved`, `score` or \
+                    `contradicted`, after a `-` from the largest down; in the order of the split \
+                    when absent.";
         let split = "Only tasks of this split; all when absent.";
         let split = parameter::<String>("split", Some(split)).example(Some("demo".into()));
         let sort = one_word("sort", sort, in_both_directions(Size::ALL.map(Size::name)));
@@ -93,8 +97,8 @@ impl QueryParameters for TaskParameters {
         if let Some(wrong) = invalid.first() {
             return Err(Problem::parameter(&wrong.name, &wrong.value, wrong.must));
         }
-        let must =
-            "gap, tests, commits, days, lines or suite, with a leading `-` for descending order";
+        let must = "gap, tests, commits, days, lines, suite, solved, score or contradicted, with a leading \
+             `-` for descending order";
         let order = query.parse("sort", must, ListOrder::from_name)?;
         let order = order.unwrap_or_default();
         Ok(Self(TasksWanted {
@@ -160,10 +164,10 @@ pub(crate) async fn results(engine: ActorEngine, path: Path<TaskPath>) -> Answer
 /// The splits.
 #[utoipa::path(
     get, path = "/api/v1/splits", tag = "tasks",
-    responses((status = 200, description = "All splits", body = Vec<SplitSummary>)),
+    responses((status = 200, description = "All splits", body = Vec<SplitListed>)),
 )]
-pub(crate) async fn splits(engine: ActorEngine) -> Answer<Vec<SplitSummary>> {
-    Ok(Json(engine.splits().await?))
+pub(crate) async fn splits(engine: ActorEngine) -> Answer<Vec<SplitListed>> {
+    Ok(Json(engine.listed_splits().await?))
 }
 
 /// A split as a whole: its origin and the properties of its tasks.

@@ -12,6 +12,7 @@ use swe_ci_engine::{
 };
 use swe_ci_views::curation::{CurationDetail, CurationState, CurationSummary, DroppedByReview};
 use swe_ci_views::preparation::TaskAudit;
+use swe_ci_views::task_results::Difficulty;
 use swe_ci_views::view::{Page, SplitSummary, TaskState, TaskSummary};
 use tokio_util::sync::CancellationToken;
 
@@ -567,10 +568,13 @@ fn print_audits(audits: &[TaskAudit]) -> Result<(), Failure> {
 }
 
 fn print_tasks(tasks: &[TaskSummary]) -> Result<(), Failure> {
-    let header = "task | base passes: | target passes: | gap: | commits: | suite: | findings: | without | state";
+    let header = "task | solved by: | base passes: | target passes: | gap: | commits: | suite: | findings: | without | state";
     let rows = tasks.iter().map(|task| {
         [
             task.task_id.to_string(),
+            task.difficulty
+                .as_ref()
+                .map_or("–".into(), Difficulty::solved),
             task.base_passed.to_string(),
             task.target_passed.to_string(),
             task.gap.to_string(),

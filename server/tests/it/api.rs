@@ -29,7 +29,10 @@ async fn splits_and_tasks() {
     let app = TestApp::seeded().await;
     assert_eq!(
         app.get("/api/v1/splits").await.json(),
-        json!([{"name": "demo", "tasks": 3, "ready": 2}, {"name": "other", "tasks": 1, "ready": 1}])
+        json!([
+            {"name": "demo", "tasks": 3, "ready": 2, "repositories": 3, "source": null, "created_at": "1970-01-01T00:00:01Z"},
+            {"name": "other", "tasks": 1, "ready": 1, "repositories": 1, "source": null, "created_at": "1970-01-01T00:00:02Z"},
+        ])
     );
     let tasks = app.get("/api/v1/tasks?split=demo").await.json();
     assert_eq!(

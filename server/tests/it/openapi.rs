@@ -223,7 +223,7 @@ async fn shared_answers_and_words_are_described() {
         [json!("mean"), json!("-mean")]
     );
     let order = words("/api/v1/tasks", "sort");
-    assert_eq!(order.as_array().unwrap().len(), 12);
+    assert_eq!(order.as_array().unwrap().len(), 18);
 }
 
 /// Forms send every field, also the empty ones.

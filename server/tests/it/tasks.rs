@@ -1,6 +1,6 @@
 //! Filtering and ordering of tasks, and splits as a whole.
 
-use crate::fixture::TestApp;
+use crate::fixture::{MODEL, TestApp};
 
 #[tokio::test]
 async fn tasks_are_narrowed_and_ordered() {
@@ -23,7 +23,7 @@ async fn tasks_are_narrowed_and_ordered() {
     check("min_gap=1", "alpha-1 beta-2").await;
     check("max_gap=1&min_tests=1", "beta-2").await;
     check("min_lines=700", "alpha-1").await;
-    check("sort=suite", "gamma-3 alpha-1 beta-2").await;
+    check("sort=suite", "alpha-1 beta-2 gamma-3").await;
     check("sort=-days&limit=1&after=alpha-1", "beta-2").await;
     let refuse = async |query: &str, parameter: &str, expect: &str| {
         let problem = app.get(&format!("/api/v1/tasks?{query}")).await;
@@ -34,6 +34,7 @@ async fn tasks_are_narrowed_and_ordered() {
     };
     refuse("state=on", "state", "`ready` or `unusable`").await;
     refuse("min_gap=-1", "min_gap", "a number from 0").await;
+    refuse("min_score=-2", "min_score", "a number from -1").await;
     refuse("sort=size", "sort", "gap, tests, commits").await;
     refuse("after=nobody", "after", "`nobody`; it must be the `next`").await;
     let other = "repo=beta&after=alpha-1";
@@ -56,6 +57,7 @@ async fn the_page_of_tasks_works_without_a_script() {
         "/tasks?split=demo&amp;min_gap=1&amp;sort=gap",
         "1 finding",
         "/datasets/demo",
+        r#"name="min_solved""#,
     ] {
         assert!(page.contains(part), "{part}\n{page}");
     }
@@ -68,9 +70,36 @@ async fn the_page_of_tasks_works_without_a_script() {
         "Flaky tests",
         "tests/test_a.py::moody",
         "+600 \u{2212}40 in 2 files",
+        "Source not recorded.",
     ] {
         assert!(task.contains(part), "{part}\n{task}");
     }
+}
+
+#[tokio::test]
+async fn tasks_say_how_hard_they_are() {
+    let app = TestApp::ranked().await;
+    // The baseline does not count: the model has lost a test of one task, and gained
+    // none of the other.
+    let query = "split=demo&sort=-score&max_solved=0&min_score=-1";
+    let tasks = app.get(&format!("/api/v1/tasks?{query}")).await.json();
+    let ids = ["beta-2", "alpha-1"];
+    for (task, id) in tasks["items"].as_array().unwrap().iter().zip(ids) {
+        let difficulty = &task["difficulty"];
+        assert_eq!(task["task_id"], id);
+        assert_eq!(
+            (&difficulty["runs"], &difficulty["solved_by"]),
+            (&1.into(), &0.into())
+        );
+        assert_eq!(difficulty["best"]["run_id"], MODEL);
+    }
+    let page = app.get(&format!("/tasks?{query}")).await.text();
+    let evolution = format!("/runs/{MODEL}/tasks/alpha-1\"");
+    for part in ["0 of 1", "Mean EvoScore of runs", &evolution] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    let task = app.get("/tasks/alpha-1").await.text();
+    assert!(task.contains("0 of 1 runs"), "{task}");
 }
 
 #[tokio::test]
@@ -118,7 +147,10 @@ async fn a_split_is_described() {
         assert!(page.contains(part), "{part}\n{page}");
     }
     let all = app.get("/datasets").await.text();
-    assert!(all.contains("/datasets/other"), "{all}");
+    assert!(
+        all.contains("/datasets/other") && all.contains("Source not recorded."),
+        "{all}"
+    );
 }
 
 #[tokio::test]

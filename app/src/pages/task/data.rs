@@ -1,5 +1,6 @@
 use leptos_router::params::ParamsMap;
 use swe_ci_core::metrics::Convention;
+use swe_ci_views::dataset::SplitListed;
 use swe_ci_views::leaderboard::TaskResult;
 use swe_ci_views::view::TaskDetail;
 
@@ -10,13 +11,19 @@ use crate::query::{Query, encode, parsed};
 pub struct PageData {
     pub detail: TaskDetail,
     pub results: Vec<TaskResult>,
+    /// Its splits with their origins.
+    pub splits: Vec<SplitListed>,
 }
 
 pub async fn whole_task((id, split): (String, Option<String>)) -> Result<PageData, AppError> {
     let engine = crate::error::engine()?;
     let id = crate::error::task_id(id)?;
+    let detail = engine.task_in(&id, split.as_deref()).await?;
+    let mut splits = engine.listed_splits().await?;
+    splits.retain(|split| detail.splits.contains(&split.summary.name));
     Ok(PageData {
-        detail: engine.task_in(&id, split.as_deref()).await?,
+        detail,
+        splits,
         results: engine.results_of_task(&id, split.as_deref()).await?,
     })
 }

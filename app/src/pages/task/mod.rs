@@ -5,6 +5,8 @@ mod prepared;
 mod results;
 
 use leptos::prelude::*;
+use swe_ci_views::dataset::SplitSource;
+use swe_ci_views::task_results::FirstRequirements;
 use swe_ci_views::view::{Commit, TaskState, TaskTest};
 
 use self::data::{PageData, Reading, whole_task};
@@ -17,7 +19,8 @@ use crate::components::{
 };
 use crate::format;
 use crate::glossary::Word;
-use crate::pages::routes::tasks_href;
+use crate::pages::iteration::Requirements;
+use crate::pages::routes::{evolution_href, tasks_href};
 use crate::query::{of_query, path_part};
 
 #[component]
@@ -35,7 +38,11 @@ const MOST_TESTS: usize = 2_000;
 
 #[component]
 fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl IntoView {
-    let PageData { detail, results } = whole;
+    let PageData {
+        detail,
+        results,
+        splits: listed,
+    } = whole;
     let summary = detail.summary;
     let id = summary.task_id.to_string();
     let unusable = match summary.state.clone() {
@@ -63,8 +70,28 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
         }
     });
     let others = others.collect_any();
-    let known = summary.is_prepared();
+    let (counted, known) = (summary.has_counts(), summary.is_prepared());
+    let of_counted = |text: String| format::or_dash(counted.then_some(text));
     let of_known = |text: String| format::or_dash(known.then_some(text));
+    let difficulty = summary.difficulty.map(|difficulty| {
+        [
+            fact("Solved by", format!("{} runs", difficulty.solved())),
+            fact("Mean EvoScore", format::score(difficulty.evoscore)),
+        ]
+        .collect_any()
+    });
+    let from_results = summary.from_results.then(|| {
+        view! {
+            <p class="note">"Its tests were not counted here: base, target and gap are as results have them."</p>
+        }
+    });
+    let sources = listed.into_iter().map(|split| {
+        let source = SplitSource::text(split.source.as_ref());
+        fact(format!("Split {}", split.summary.name), source)
+    });
+    let sources = sources.collect_any();
+    let first = detail.first_requirements;
+    let first = first.map(|first| view! { <FirstAsked task=id.clone() first/> });
     let extra = detail.extra.into_iter();
     let extra = extra.map(|(name, value)| fact(name, value));
     view! {
@@ -78,10 +105,12 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
         </PageTop>
         {unusable}
         {others}
+        {from_results}
         <dl class="facts">
-            <div><dt><Term word=Word::Base text="Base"/>" passes"</dt><dd>{of_known(format::count(summary.base_passed, "test"))}</dd></div>
-            <div><dt><Term word=Word::Target text="Target"/>" passes"</dt><dd>{of_known(format::count(summary.target_passed, "test"))}</dd></div>
-            <div><dt><Term word=Word::Gap text="Gap"/></dt><dd>{of_known(format::count(summary.gap, "test"))}</dd></div>
+            {difficulty}
+            <div><dt><Term word=Word::Base text="Base"/>" passes"</dt><dd>{of_counted(format::count(summary.base_passed, "test"))}</dd></div>
+            <div><dt><Term word=Word::Target text="Target"/>" passes"</dt><dd>{of_counted(format::count(summary.target_passed, "test"))}</dd></div>
+            <div><dt><Term word=Word::Gap text="Gap"/></dt><dd>{of_counted(format::count(summary.gap, "test"))}</dd></div>
             <div><dt>"Commits between"</dt><dd>{of_known(format::thousands(summary.commits))}</dd></div>
             <div><dt>"Time between"</dt><dd>{of_known(format::span(summary.span_days))}</dd></div>
             <div><dt>"Suite takes"</dt><dd>{of_known(format::seconds(summary.suite_seconds))}</dd></div>
@@ -91,6 +120,7 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
         <Prepared preparation=detail.preparation gap=summary.gap target_passed=summary.target_passed contradictions=detail.contradictions/>
         <Tests id=id.clone() tests=detail.tests reading/>
         <ModelResults task=id.clone() splits=detail.splits results reading/>
+        {first}
         <section class="recorded" aria-labelledby="recorded-title">
             <h2 id="recorded-title">"Origin"</h2>
             <dl class="record">
@@ -98,9 +128,27 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
                 <div><dt>"Target commit"</dt><dd><code>{summary.target_sha}</code></dd></div>
                 <div><dt>"Test command"</dt><dd>{detail.test_command.to_string()}</dd></div>
                 <div><dt>"Image digest"</dt><dd><code>{detail.image_digest}</code></dd></div>
+                {sources}
                 {extra.collect_any()}
             </dl>
             <p><a href=format!("/api/v1/tasks/{id}")>"All data as JSON"</a></p>
+        </section>
+    }
+}
+
+/// What the architect of the best run asked for in its first iteration.
+#[component]
+fn FirstAsked(task: String, first: FirstRequirements) -> impl IntoView {
+    let evolution = evolution_href(&first.run_id, &task, first.sample);
+    let nothing = Callback::new(|_| String::new());
+    view! {
+        <section aria-labelledby="asked-title">
+            <h2 id="asked-title">"First requirements"</h2>
+            <p class="quiet">
+                "What the architect asked for first in the best run: "
+                <a href=evolution>{first.model}</a>
+            </p>
+            <Requirements requirements=first.requirements gained=Vec::new() lost=Vec::new() href=nothing imported=false/>
         </section>
     }
 }

@@ -95,7 +95,7 @@ fn Range<'a>(filter: &'a TaskFilter, size: Size) -> impl IntoView + use<> {
                 name=format!("{end}_{}", size.name())
                 aria-label=format!("{label}, {least}")
                 placeholder=placeholder
-                min="0"
+                min=size.least().to_string()
                 step="any"
                 value=value.map(|value| value.to_string())
             />

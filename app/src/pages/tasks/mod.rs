@@ -6,6 +6,7 @@ mod filters;
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
 use swe_ci_views::browse::{Between, ListOrder, Size, Spread};
+use swe_ci_views::task_results::{Difficulty, RunOnTask};
 use swe_ci_views::view::{SplitSummary, TaskState, TaskSummary};
 
 use self::data::{Found, TasksQuery, browse};
@@ -18,7 +19,7 @@ use crate::components::{
 };
 use crate::format;
 use crate::glossary::Word;
-use crate::pages::routes::{dataset_href, matrix_href, task_href};
+use crate::pages::routes::{dataset_href, evolution_href, matrix_href, task_href};
 use crate::query::of_query;
 
 #[component]
@@ -98,17 +99,24 @@ fn Rows(query: TasksQuery, found: Found) -> impl IntoView {
         true => all,
         false => format!("{} of {all}", format::thousands(found.found)),
     };
+    let sorted = match query.order {
+        ListOrder::Listed => None,
+        ListOrder::Smallest(size) | ListOrder::Largest(size) => Some(size),
+    };
+    let is_known = |size: Size| found.page.items.iter().any(|task| size.of(task).is_some());
+    let columns = COLUMNS.into_iter();
+    let columns: Vec<Size> = columns
+        .filter(|size| is_known(*size) || sorted == Some(*size))
+        .collect();
+    let head = |size: &Size| view! { <Head query=&query size=*size/> };
+    let heads = columns.iter().map(head).collect_any();
     let heads = view! {
         <th role="columnheader" scope="col"><Term word=Word::Task text="Task"/></th>
-        <th role="columnheader" scope="col" class="number"><Term word=Word::Base text="Base"/></th>
-        <Head query=&query size=Size::Tests text="Target" word=Word::Target/>
-        <Head query=&query size=Size::Gap text="Gap" word=Word::Gap/>
-        <Head query=&query size=Size::Commits text="Commits"/>
-        <Head query=&query size=Size::Days text="Time between"/>
-        <Head query=&query size=Size::Lines text="Lines"/>
-        <Head query=&query size=Size::Suite text="Suite"/>
+        {heads}
     }
     .into_any();
+    let from_results = found.page.items.iter().any(|task| task.from_results);
+    let scored = columns.contains(&Size::Solved);
     let reason = common_reason(&found.page.items);
     let why = reason.as_ref().map(|reason| {
         view! {
@@ -120,14 +128,17 @@ fn Rows(query: TasksQuery, found: Found) -> impl IntoView {
         }
     });
     let explained = reason.is_some();
-    let row = |task| view! { <TaskRow task explained/> };
+    let row = |task| view! { <TaskRow task columns=columns.clone() explained/> };
     let rows = found.page.items.into_iter().map(row).collect_any();
     Either::Right(view! {
         {why}
         <p class="quiet" role="status">{shown}</p>
         <CardTable class="list cards tasks" caption="Tasks" heads>{rows}</CardTable>
         <p class="footnote">
-            "Base and target are numbers of passing tests, and gap of tests to gain. Lines are those added and deleted between the two."
+            "Base and target are numbers of passing tests, and gap of tests to gain."
+            {from_results.then_some(" Of tasks that were not prepared here, these are as results have them.")}
+            {scored.then_some(" Solved and EvoScore are over the runs with a rank, at γ = 1.")}
+            " Lines are those added and deleted between the two."
         </p>
         <NextPage href=next/>
     })
@@ -145,15 +156,83 @@ fn common_reason(tasks: &[TaskSummary]) -> Option<String> {
     (!others.is_empty() && others.iter().all(same)).then_some(first)
 }
 
+/// The columns after the name, those that matter most first. One of which nothing is
+/// known is left away.
+const COLUMNS: [Size; 9] = [
+    Size::Solved,
+    Size::Score,
+    Size::Gap,
+    Size::Tests,
+    Size::Contradicted,
+    Size::Days,
+    Size::Commits,
+    Size::Lines,
+    Size::Suite,
+];
+
+fn heading(size: Size) -> (&'static str, Option<Word>) {
+    match size {
+        Size::Solved => ("Solved by", Some(Word::Solved)),
+        Size::Score => ("EvoScore", Some(Word::EvoScore)),
+        Size::Gap => ("Gap", Some(Word::Gap)),
+        Size::Tests => ("Base → target", None),
+        Size::Contradicted => ("Contradicted", None),
+        Size::Days => ("Time between", None),
+        Size::Commits => ("Commits", None),
+        Size::Lines => ("Lines", None),
+        Size::Suite => ("Suite", None),
+    }
+}
+
+/// Columns for which a narrow screen has no room: the page of the task has them.
+fn class(size: Size) -> &'static str {
+    match size {
+        Size::Commits | Size::Lines | Size::Suite => "number minor",
+        Size::Gap => "number strong",
+        _ => "number",
+    }
+}
+
+fn figure(task: &TaskSummary, size: Size) -> String {
+    let words = |value: f64| match size {
+        Size::Solved => {
+            let solved = task.difficulty.as_ref().map(Difficulty::solved);
+            format::or_dash(solved)
+        }
+        Size::Score => format::score(value),
+        Size::Contradicted => format!("{} %", format::decimals(100.0 * value, 0)),
+        Size::Tests => format!(
+            "{} → {}",
+            format::thousands(task.base_passed),
+            format::thousands(task.target_passed)
+        ),
+        Size::Days => format::span(value),
+        Size::Suite => format::seconds(value),
+        Size::Gap | Size::Commits | Size::Lines => format::thousands(value as u64),
+    };
+    format::or_dash(size.of(task).map(words))
+}
+
+/// The evolutions of the best and the worst run on a task.
+#[component]
+fn Extremes(task: String, difficulty: Difficulty) -> impl IntoView {
+    let Difficulty { best, worst, .. } = difficulty;
+    let link = |text: &'static str, run: RunOnTask| {
+        let score = format::score(run.evoscore);
+        // Voice control matches the visible text, so the label starts with it.
+        let label = format!("{text} {score}: how {} went on {task}", run.model);
+        let href = evolution_href(&run.run_id, &task, 1);
+        view! { <a href=href aria-label=label>{format!("{text} {score}")}</a> " " }
+    };
+    let worst = (worst.run_id != best.run_id).then(|| link("worst", worst));
+    view! { <small class="extremes">{link("best", best)}{worst}</small> }
+}
+
 /// The heading of a column that sorts the list: descending first, reversed on
 /// the second click.
 #[component]
-fn Head<'a>(
-    query: &'a TasksQuery,
-    size: Size,
-    text: &'static str,
-    #[prop(optional)] word: Option<Word>,
-) -> impl IntoView + use<> {
+fn Head<'a>(query: &'a TasksQuery, size: Size) -> impl IntoView + use<> {
+    let (text, word) = heading(size);
     let (order, sorted, mark) = match query.order {
         ListOrder::Largest(by) if by == size => {
             (ListOrder::Smallest(size), Some("descending"), "↓")
@@ -168,7 +247,7 @@ fn Head<'a>(
     };
     let href = query.with(|query| query.order = order).href();
     view! {
-        <th role="columnheader" scope="col" class="number" aria-sort=sorted>
+        <th role="columnheader" scope="col" class=class(size) aria-sort=sorted>
             {match word {
                 Some(word) => Either::Left(view! { <Term word text/> }),
                 None => Either::Right(text),
@@ -199,6 +278,7 @@ fn choices(splits: &[SplitSummary], query: &TasksQuery) -> Vec<Choice> {
 #[component]
 fn TaskRow(
     task: TaskSummary,
+    columns: Vec<Size>,
     /// A sentence above all rows says why none can be run.
     explained: bool,
 ) -> impl IntoView {
@@ -211,9 +291,16 @@ fn TaskRow(
         (TaskState::Ready, 0) => EitherOf3::B(()),
         (TaskState::Ready, n) => EitherOf3::C(view! { <Tag text=format::count(n, "finding")/> }),
     };
-    let lines = task.modified_lines.map(format::thousands);
-    let known = task.is_prepared();
-    let of_known = |text: String| format::or_dash(known.then_some(text));
+    let cell = |size: Size| {
+        let extremes = task.difficulty.clone().filter(|_| size == Size::Score);
+        let extremes = extremes.map(|difficulty| {
+            view! { <Extremes task=task.task_id.to_string() difficulty/> }
+        });
+        view! {
+            <td role="cell" class=class(size) data-label=heading(size).0>{figure(&task, size)}{extremes}</td>
+        }
+    };
+    let cells = columns.into_iter().map(cell).collect_any();
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
@@ -221,13 +308,7 @@ fn TaskRow(
                 <small>{task.repo}{task.licence.map(|licence| format!(" · {licence}"))}</small>
                 {state}
             </th>
-            <td role="cell" class="number" data-label="Base">{of_known(format::thousands(task.base_passed))}</td>
-            <td role="cell" class="number" data-label="Target">{of_known(format::thousands(task.target_passed))}</td>
-            <td role="cell" class="number strong" data-label="Gap">{of_known(format::thousands(task.gap))}</td>
-            <td role="cell" class="number" data-label="Commits">{of_known(format::thousands(task.commits))}</td>
-            <td role="cell" class="number" data-label="Time between">{of_known(format::span(task.span_days))}</td>
-            <td role="cell" class="number" data-label="Lines">{format::or_dash(lines)}</td>
-            <td role="cell" class="number" data-label="Suite">{of_known(format::seconds(task.suite_seconds))}</td>
+            {cells}
         </tr>
     }
 }

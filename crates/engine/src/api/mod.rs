@@ -35,6 +35,7 @@ pub mod steering;
 pub mod styles;
 pub mod submission;
 mod task_audits;
+mod task_results;
 pub mod tasks;
 pub mod trajectories;
 pub mod verification;

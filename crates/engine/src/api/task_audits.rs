@@ -49,15 +49,23 @@ impl Engine {
 
     /// The sum over the tasks of a split that are audited.
     pub(super) async fn audited(&self, split: &str) -> Result<CoverageSum> {
-        let mut coverages = Vec::new();
-        for (target, image, command) in self.store.targets_of_split(split).await? {
-            let id = suite_id(&target, &image, command);
-            let suite = self.store.contradictions(&id).await?;
-            coverages.extend(suite.map(|suite| suite.coverage));
+        let coverages = self.coverages(Some(split)).await?;
+        let audited = coverages.iter().map(|(_, coverage)| coverage);
+        Ok(audited.filter(|of| of.reason.is_none()).collect())
+    }
+
+    /// The tasks of a split that are audited, or of all as they were imported last,
+    /// each with how far its tests are contradicted.
+    pub(super) async fn coverages(&self, split: Option<&str>) -> Result<Vec<(String, Coverage)>> {
+        let known = self.store.coverages().await?;
+        if known.is_empty() {
+            return Ok(Vec::new());
         }
-        let audited = coverages
-            .iter()
-            .filter(|coverage| coverage.reason.is_none());
+        let tasks = self.store.targets_of_tasks(split).await?.into_iter();
+        let audited = tasks.filter_map(|(id, target, image, command)| {
+            let coverage = known.get(&suite_id(&target, &image, command))?;
+            Some((id, coverage.clone()))
+        });
         Ok(audited.collect())
     }
 

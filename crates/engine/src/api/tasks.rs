@@ -1,10 +1,12 @@
 //! Tasks and splits: lists, details, export.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::audit::Coverage;
 use swe_ci_core::results::MAX_ITERATIONS;
 use swe_ci_core::task::TaskId;
 use swe_ci_curation::Plan;
@@ -12,7 +14,7 @@ use swe_ci_dataset::{TEST_COMMAND, TaskLine, export, harbor, metadata_table, spl
 use swe_ci_store::TaskRow;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::browse::{ListOrder, Spread, TaskFilter};
-use swe_ci_views::dataset::{Counted, SplitDetail, SplitSource, spreads};
+use swe_ci_views::dataset::{Counted, SplitDetail, SplitListed, SplitSource, spreads};
 use swe_ci_views::view::{
     Commit, Page, SplitSummary, TaskDetail, TaskState, TaskSummary, TaskTest,
 };
@@ -36,7 +38,7 @@ pub struct TasksFound {
     pub found: u32,
     /// The number of tasks in the split, or of all.
     pub all: u32,
-    /// Over the matches that can be run.
+    /// Over the matches.
     pub spreads: Vec<Spread>,
     /// Of the split, or of all.
     pub repositories: Vec<Counted>,
@@ -47,6 +49,11 @@ pub struct TasksFound {
 impl Engine {
     pub async fn splits(&self) -> Result<Vec<SplitSummary>> {
         self.store.splits().await
+    }
+
+    /// The splits with their origins.
+    pub async fn listed_splits(&self) -> Result<Vec<SplitListed>> {
+        self.store.listed_splits().await
     }
 
     /// The name of the split that is shown where none is asked for; none before the
@@ -66,7 +73,18 @@ impl Engine {
         if let Some(split) = split {
             self.check_split(split).await?;
         }
-        let all = self.store.task_summaries(split).await?;
+        let mut all = self.store.task_summaries(split).await?;
+        let splits = match split {
+            Some(split) => vec![split.to_owned()],
+            None => self.splits().await?.into_iter().map(|s| s.name).collect(),
+        };
+        self.add_results(&mut all, &splits).await?;
+        let coverages: HashMap<String, Coverage> =
+            self.coverages(split).await?.into_iter().collect();
+        for task in &mut all {
+            let coverage = coverages.get(task.task_id.as_str());
+            task.contradicted = coverage.and_then(Coverage::share);
+        }
         let repositories = Counted::all(all.iter().map(|task| task.repo.as_str()));
         let licences = Counted::all(all.iter().filter_map(|task| task.licence.as_deref()));
         let count = as_u32(all.len());
@@ -254,17 +272,25 @@ impl Engine {
             node_id: node_id.clone(),
             base: base.name().into(),
         });
+        let splits = self.store.splits_of_task(id, split).await?;
+        let contradictions = self.contradicted(&row).await?;
+        let mut summary = row.summary();
+        self.add_results(std::slice::from_mut(&mut summary), &splits)
+            .await?;
+        summary.contradicted = contradictions.as_ref().and_then(Coverage::share);
+        let difficulty = summary.difficulty.as_ref();
         Ok(TaskDetail {
-            splits: self.store.splits_of_task(id, split).await?,
+            first_requirements: self.first_requirements(id, difficulty).await?,
+            splits,
             other_revisions: self.store.other_revisions_of(id, split).await?,
-            contradictions: self.contradicted(&row).await?,
+            contradictions,
             image_digest: row.image.clone(),
             history: history.collect(),
             tests: tests.collect(),
             test_command: row.test_command,
             preparation: row.preparation.clone(),
             extra: row.extra.clone(),
-            summary: row.summary(),
+            summary,
         })
     }
 }

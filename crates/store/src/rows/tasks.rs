@@ -56,8 +56,23 @@ impl TaskRow {
             modified_lines: self.preparation.modified_lines(),
             findings: self.preparation.number_of_findings(),
             left_away: self.preparation.left_away(),
-            licence: self.preparation.licence.clone(),
+            licence: self
+                .preparation
+                .licence
+                .clone()
+                .or_else(|| self.declared_licence()),
+            from_results: false,
+            difficulty: None,
+            contradicted: None,
         }
+    }
+
+    /// As the metadata file names it.
+    fn declared_licence(&self) -> Option<String> {
+        let mut extra = self.extra.iter();
+        let (_, licence) = extra.find(|(name, _)| matches!(&**name, "license" | "licence"))?;
+        let licence = licence.trim();
+        (!licence.is_empty()).then(|| licence.to_owned())
     }
 
     /// The digest of what the task asks, whatever it is called: its commits, image,

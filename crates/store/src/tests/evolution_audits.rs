@@ -101,6 +101,8 @@ async fn contradictions_are_made_once_for_a_suite() {
         suite.artifact = "key".into();
         suite.coverage.reason = None;
         store.put_contradictions("s", &suite).await.unwrap();
+        let coverages = store.coverages().await.unwrap();
+        assert_eq!(coverages.get("s"), Some(&suite.coverage));
         assert_eq!(store.contradictions("s").await.unwrap(), Some(suite));
     })
     .await;

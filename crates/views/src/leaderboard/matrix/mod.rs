@@ -1,5 +1,6 @@
 //! Every task against every run: which tasks are hard, and for which models.
 
+mod difficulty;
 mod order;
 
 use std::collections::HashMap;
