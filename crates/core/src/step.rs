@@ -11,7 +11,8 @@
 //!                                                    IterationsSpent
 //! ```
 //!
-//! A failed step is retried, up to the plan's attempts. If the agent keeps
+//! A failed step is retried, up to the plan's attempts: so many failures of the
+//! agent, and so many of others. If the agent keeps
 //! failing, the evolution ends (`AgentGaveUp`) and its score is the one it
 //! reached. If the *platform* or the model's provider keeps failing, it is
 //! `Blocked` and has no score: infrastructure trouble never becomes a 0. The
@@ -220,6 +221,9 @@ pub struct Cursor {
     pub attempt: u32,
     /// Earlier attempts at this step that no longer count, because of a retry.
     pub forgiven: u32,
+    /// Attempts since then that failed through the platform or the provider.
+    #[serde(default)]
+    pub external: u32,
     /// The iteration whose code this one starts from: the last scored one,
     /// 0 for the base. No iteration starts from collapsed code.
     pub code_of: u32,
@@ -317,7 +321,14 @@ impl State {
             (Role::Architect | Role::Programmer, StepOutcome::Interrupted) => self,
             (_, StepOutcome::InfraFailed)
             | (Role::Architect | Role::Programmer, StepOutcome::ProviderFailed) => {
-                at.retry_or_end(plan, Ending::Blocked)
+                let external = at.external + 1;
+                match external < plan.max_attempts {
+                    true => Self::Active(Cursor {
+                        external,
+                        ..at.again()
+                    }),
+                    false => Self::Ended(Ending::Blocked),
+                }
             }
             (Role::Architect | Role::Programmer, StepOutcome::BudgetSpent) => {
                 Self::Ended(Ending::BudgetSpent)
@@ -330,7 +341,10 @@ impl State {
                 StepOutcome::AgentFailed | StepOutcome::AgentTimedOut,
             )
             | (Role::Architect, StepOutcome::MalformedRequirement) => {
-                at.retry_or_end(plan, Ending::AgentGaveUp)
+                match at.tries() < plan.max_attempts {
+                    true => Self::Active(at.again()),
+                    false => Self::Ended(Ending::AgentGaveUp),
+                }
             }
             (Role::Architect, StepOutcome::NothingLeft) => Self::Ended(Ending::NothingLeft),
             (Role::Architect | Role::Programmer, StepOutcome::Done)
@@ -338,6 +352,7 @@ impl State {
                 role: at.role.next(),
                 attempt: 1,
                 forgiven: 0,
+                external: 0,
                 ..at
             }),
             (Role::Test, StepOutcome::Scored { solved: true }) => Self::Ended(Ending::Solved),
@@ -356,9 +371,6 @@ impl State {
 struct History {
     state: State,
     last_step: Cursor,
-    /// Attempts at that step that a retry forgives: external failures, and all
-    /// before it was cleared.
-    forgivable: u32,
 }
 
 impl Default for History {
@@ -366,36 +378,31 @@ impl Default for History {
         Self {
             state: State::start(),
             last_step: Cursor::START,
-            forgivable: 0,
         }
     }
 }
 
 impl History {
     fn apply(&mut self, plan: Plan, outcome: StepOutcome) -> Result<(), UnexpectedOutcome> {
+        let last = self.last_step;
         let next = match (self.state, outcome) {
+            // The last attempt was an external failure too.
             (State::Ended(ending), StepOutcome::Retried) if ending.can_be_retried() => {
-                State::Active(Cursor {
-                    attempt: self.last_step.attempt + 1,
-                    forgiven: self.forgivable,
-                    ..self.last_step
-                })
+                last.again().forgiving(last.forgiven + last.external + 1)
             }
             (State::Ended(Ending::AgentGaveUp), StepOutcome::Cleared) => {
-                self.forgivable = self.last_step.attempt;
-                State::Active(Cursor {
-                    attempt: self.last_step.attempt + 1,
-                    forgiven: self.last_step.attempt,
-                    ..self.last_step
-                })
+                last.again().forgiving(last.attempt)
+            }
+            // An earlier edition counted all failures together, and ended here.
+            (State::Active(at), StepOutcome::Retried) if at.is_beyond(plan) => {
+                at.forgiving(at.forgiven + at.external)
+            }
+            (State::Active(at), StepOutcome::Cleared) if at.is_beyond(plan) => {
+                at.forgiving(at.attempt - 1)
             }
             (state, outcome) => state.after(plan, outcome)?,
         };
-        self.forgivable += u32::from(outcome.is_external_failure());
         if let State::Active(at) = next {
-            if (at.iteration, at.role) != (self.last_step.iteration, self.last_step.role) {
-                self.forgivable = 0;
-            }
             self.last_step = at;
         }
         self.state = next;
@@ -409,23 +416,33 @@ impl Cursor {
         role: Role::Architect,
         attempt: 1,
         forgiven: 0,
+        external: 0,
         code_of: 0,
     };
 
-    /// The number of the attempt among those that count, from 1.
+    /// The number of the attempt among those that count against the agent, from 1.
     pub fn tries(self) -> u32 {
-        self.attempt.saturating_sub(self.forgiven).max(1)
+        let others = self.forgiven + self.external;
+        self.attempt.saturating_sub(others).max(1)
     }
 
-    fn retry_or_end(self, plan: Plan, ending: Ending) -> State {
-        if self.tries() < plan.max_attempts {
-            State::Active(Self {
-                attempt: self.attempt + 1,
-                ..self
-            })
-        } else {
-            State::Ended(ending)
+    fn again(self) -> Self {
+        Self {
+            attempt: self.attempt + 1,
+            ..self
         }
+    }
+
+    fn forgiving(self, forgiven: u32) -> State {
+        State::Active(Self {
+            forgiven,
+            external: 0,
+            ..self
+        })
+    }
+
+    fn is_beyond(self, plan: Plan) -> bool {
+        self.attempt.saturating_sub(self.forgiven) > plan.max_attempts
     }
 
     fn next_iteration(self, plan: Plan, code_of: u32) -> State {
@@ -463,6 +480,7 @@ mod tests {
             role,
             attempt,
             forgiven: 0,
+            external: 0,
             code_of,
         })
     }
@@ -513,8 +531,13 @@ mod tests {
                 role,
                 attempt,
                 forgiven,
+                external: 0,
                 code_of,
             })
+        };
+        let once_more = |state| match state {
+            State::Active(at) => State::Active(Cursor { external: 1, ..at }),
+            ended => ended,
         };
         let blocked = State::Ended(Ending::Blocked);
         // A retry resumes at the same step, with all its attempts.
@@ -522,7 +545,7 @@ mod tests {
         check(&outcomes, retried(1, Role::Programmer, 3, 2, 0));
         check(
             &[&outcomes[..], &[InfraFailed]].concat(),
-            retried(1, Role::Programmer, 4, 2, 0),
+            once_more(retried(1, Role::Programmer, 4, 2, 0)),
         );
         check(&[&outcomes[..], &[InfraFailed; 2]].concat(), blocked);
         check(
@@ -544,12 +567,17 @@ mod tests {
         );
         assert!(State::resume(PLAN, [InfraFailed, InfraFailed, Cleared]).is_err());
         // It gives an agent no additional attempts.
-        let outcomes = [AgentFailed, InfraFailed, Retried];
-        check(&outcomes, retried(1, Role::Architect, 3, 1, 0));
+        let outcomes = [AgentFailed, InfraFailed, InfraFailed, Retried];
+        check(&outcomes, retried(1, Role::Architect, 4, 2, 0));
         check(
             &[&outcomes[..], &[AgentFailed]].concat(),
             State::Ended(Ending::AgentGaveUp),
         );
+        // An earlier edition counted all failures together.
+        let outcomes = [AgentFailed, InfraFailed, Retried];
+        check(&outcomes, retried(1, Role::Architect, 3, 1, 0));
+        let outcomes = [InfraFailed, AgentFailed, Cleared];
+        check(&outcomes, retried(1, Role::Architect, 3, 2, 0));
         // It keeps the progress.
         check(
             &[
@@ -604,14 +632,13 @@ mod tests {
         );
         // The number of the attempt restarts with every step.
         check(
-            &[AgentFailed, Done, InfraFailed],
+            &[AgentFailed, Done, AgentFailed],
             at(1, Role::Programmer, 2, 0),
         );
         check(
             &[AgentFailed, AgentFailed],
             State::Ended(Ending::AgentGaveUp),
         );
-        check(&[AgentFailed, InfraFailed], State::Ended(Ending::Blocked));
         check(
             &[Done, Done, InfraFailed, InfraFailed],
             State::Ended(Ending::Blocked),
@@ -627,10 +654,22 @@ mod tests {
             &[MalformedRequirement, AgentTimedOut],
             State::Ended(Ending::AgentGaveUp),
         );
-        check(
-            &[AgentFailed, ProviderFailed],
-            State::Ended(Ending::Blocked),
-        );
+        // The agent and the others have their attempts each.
+        for both in [[AgentFailed, ProviderFailed], [ProviderFailed, AgentFailed]] {
+            let State::Active(expect) = at(1, Role::Architect, 3, 0) else {
+                unreachable!()
+            };
+            check(
+                &both,
+                State::Active(Cursor {
+                    external: 1,
+                    ..expect
+                }),
+            );
+            let end = |last| [both[0], both[1], last];
+            check(&end(AgentFailed), State::Ended(Ending::AgentGaveUp));
+            check(&end(InfraFailed), State::Ended(Ending::Blocked));
+        }
         check(&[Done, BudgetSpent], State::Ended(Ending::BudgetSpent));
         check(
             &[Done, EvolutionBudgetSpent],
@@ -699,12 +738,12 @@ mod tests {
                 steps += 1;
                 if let State::Active(at) = next {
                     prop_assert!((1..=PLAN.max_iterations).contains(&at.iteration));
-                    prop_assert!((1..=PLAN.max_attempts).contains(&at.attempt));
+                    prop_assert!((1..2 * PLAN.max_attempts).contains(&at.attempt));
                     prop_assert!(at.code_of < at.iteration);
                 }
                 state = next;
             }
-            prop_assert!(steps <= PLAN.max_iterations * 3 * PLAN.max_attempts);
+            prop_assert!(steps < PLAN.max_iterations * 3 * 2 * PLAN.max_attempts);
         }
 
         /// A retry gives the state without the external failures before it,

@@ -2,7 +2,7 @@
 //! against a scripted LLM.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, Protocol};
 use swe_ci_core::finding::Unranked;
@@ -264,6 +264,31 @@ async fn an_evolution_whose_own_budget_is_spent_is_scored_with_what_it_reached()
     assert_eq!((evolution.iterations.len(), llm.seen().len()), (1, 8));
     let leaderboard = fixture.engine.leaderboard_data(SPLIT).await.unwrap();
     assert_eq!(leaderboard.entries.len(), 1, "and it takes a rank");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_outage_takes_nothing_from_an_evolutions_budget() {
+    let fixture = ready().await;
+    let llm = llm(Script::with(mend_one_by_one)).await;
+    // The second request of the first step, and the probe after it.
+    let asked = AtomicUsize::new(0);
+    llm.fault_when(move |_| {
+        let nth = asked.fetch_add(1, Ordering::Relaxed);
+        matches!(nth, 1 | 2).then_some(Fault::status(500))
+    });
+    let mut config = builtin(&llm);
+    config.limits.patience_seconds = 0;
+    // One more than a solution takes.
+    config.evolution_budget = Budget {
+        requests: Some(13),
+        ..Budget::default()
+    };
+    let run = fixture.run(config).await;
+    let evolution = &run.evolution_list[0];
+    let steps = steps(&fixture, &run).await;
+    assert_eq!(steps[0].outcome, StepOutcome::ProviderFailed);
+    assert_eq!(steps[0].traffic.unwrap().requests, 2);
+    assert_eq!(evolution.ending, Some(Ending::Solved));
 }
 
 /// Half of the model's answer comes; the agent is bound all the same, unless the

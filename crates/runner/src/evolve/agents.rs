@@ -35,7 +35,8 @@ pub(super) struct Agents<'a> {
     architect: Option<Player>,
     programmer: Option<Player>,
     ledger: Arc<Ledger>,
-    /// Of this evolution, if it has a budget of its own.
+    evolution_budget: Budget,
+    /// Of this evolution, if it has a budget of its own; new for each attempt.
     evolution_ledger: Option<Arc<Ledger>>,
     permissions: RunPermissions,
     limits: swe_ci_core::run::Limits,
@@ -117,13 +118,16 @@ pub(super) struct Work<'a> {
 }
 
 /// The account of an evolution with what its steps have taken; `None` without a
-/// limit.
+/// limit. An attempt that failed through others takes nothing from the agent.
 fn evolution_ledger(budget: Budget, steps: &[StepRow]) -> Option<Arc<Ledger>> {
     if budget.is_unlimited() {
         return None;
     }
     let ledger = Ledger::of_evolution(budget);
-    for step in steps {
+    let own = steps
+        .iter()
+        .filter(|step| !step.outcome.is_external_failure());
+    for step in own {
         let traffic = step.traffic.unwrap_or_default();
         ledger.charge(
             step.usage.unwrap_or_default(),
@@ -140,7 +144,6 @@ impl<'a> Agents<'a> {
         claim: &'a Claim,
         run: &RunToExecute,
         assignment: &Assignment,
-        steps: &[StepRow],
     ) -> swe_ci_base::error::Result<Self> {
         let say = |line: String| tracing::info!("{line}");
         let config = &run.config;
@@ -167,7 +170,8 @@ impl<'a> Agents<'a> {
             architect: player(Role::Architect).await?,
             programmer: player(Role::Programmer).await?,
             ledger: evolver.ledgers.of_run(&claim.run_id, new),
-            evolution_ledger: evolution_ledger(config.evolution_budget, steps),
+            evolution_budget: config.evolution_budget,
+            evolution_ledger: None,
             permissions: run.permissions.clone(),
             limits: config.limits,
             allow_hosted_tools: config.allow_hosted_tools,
@@ -181,8 +185,9 @@ impl<'a> Agents<'a> {
         })
     }
 
-    /// Resets the usage for a new attempt. Fails when the budget is spent.
-    pub async fn begin(&mut self, role: Role) -> Result<(), Failure> {
+    /// Resets the usage for a new attempt after these. Fails when the budget is spent.
+    pub async fn begin(&mut self, role: Role, steps: &[StepRow]) -> Result<(), Failure> {
+        self.evolution_ledger = evolution_ledger(self.evolution_budget, steps);
         let player = self.player(role);
         let works = player.is_some();
         self.model_usage = player.map(Player::initial_usage).unwrap_or_default();

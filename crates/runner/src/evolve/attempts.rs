@@ -82,7 +82,7 @@ impl Evolution<'_> {
     /// outcome.
     pub(super) async fn attempt(&mut self, at: Cursor) -> Attempt {
         let mut log = Log::new(&self.evolver.events, self.claim, at.role);
-        let done = match (self.agents.begin(at.role).await, at.role) {
+        let done = match (self.agents.begin(at.role, &self.steps).await, at.role) {
             (Err(failure), _) => Err(failure),
             (Ok(()), Role::Architect | Role::Programmer) if let Some(original) = &self.original => {
                 Ok(Attempt::recorded(original.work(at)))

@@ -142,7 +142,7 @@ impl Evolver {
             );
             if matches!(next, State::Active(_)) && failed {
                 // The next turn of the loop heeds an interruption.
-                interrupts.pause(retry_delay(at.tries())).await;
+                interrupts.pause(retry_delay(at.external + 1)).await;
                 self.await_container_engine(interrupts).await;
             }
             state = next;
@@ -199,7 +199,7 @@ impl Evolver {
         if let State::Ended(ending) = next {
             return Ok(EvolveOutcome::Ended(ending));
         }
-        interrupts.pause(retry_delay(at.tries())).await;
+        interrupts.pause(retry_delay(at.external + 1)).await;
         Ok(EvolveOutcome::Stopped)
     }
 
@@ -288,8 +288,8 @@ fn step_span(at: Cursor) -> Span {
 
 /// The pause before the next attempt after the platform or the provider failed:
 /// at most 64 s.
-fn retry_delay(tries: u32) -> Duration {
-    Duration::from_secs(1 << tries.min(6))
+fn retry_delay(failures: u32) -> Duration {
+    Duration::from_secs(1 << failures.min(6))
 }
 
 /// A running evolution.
@@ -342,7 +342,7 @@ impl<'a> Evolution<'a> {
             base_sha: task.base_sha.clone(),
             target_sha: task.target_sha.clone(),
         };
-        let agents = Agents::load(evolver, claim, &run, &assignment, &steps).await?;
+        let agents = Agents::load(evolver, claim, &run, &assignment).await?;
         let mode = run.config.mode;
         let (base, oracle, hidden_tests) = blocking(move || {
             let oracle = history.code(&assignment.target_sha)?;

@@ -140,6 +140,7 @@ async fn an_iteration_costs_what_all_its_steps_do() {
                 role: step.role,
                 attempt: 1,
                 forgiven: 0,
+                external: 0,
                 code_of: 0,
             };
             let record = StepToRecord {

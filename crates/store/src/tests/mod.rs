@@ -190,6 +190,7 @@ fn at(iteration: u32, role: Role) -> Cursor {
         role,
         attempt: 1,
         forgiven: 0,
+        external: 0,
         code_of: 0,
     }
 }
