@@ -31,7 +31,7 @@ pub(super) async fn respond(
     memory: OwnedSemaphorePermit,
 ) -> Response {
     let (reply, response) = reply(request.protocol, request.streamed);
-    let (ordinal, distinct, is_repeated) = session.number_request(body);
+    let (ordinal, distinct, is_repeated) = session.number_request(body, !request.streamed);
     let active = ActiveExchange {
         exchange: Exchange {
             ordinal,
@@ -59,6 +59,7 @@ pub(super) async fn respond(
         own_pause: session.gateway.inner.retry_policy.first_pause,
         tries: 0,
         refused: None,
+        trouble: None,
         session: session.clone(),
         reply,
         has_head: false,
@@ -78,10 +79,11 @@ pub(super) async fn respond(
 impl SessionState {
     /// The ordinal of a request, its ordinal without immediate repetitions, and whether
     /// it is one.
-    fn number_request(&self, body: &[u8]) -> (u32, u32, bool) {
+    fn number_request(&self, body: &[u8], is_whole: bool) -> (u32, u32, bool) {
         let mut totals = self.totals();
         totals.arrived += 1;
         totals.last_arrived = Some(Instant::now());
+        totals.last_is_whole = is_whole;
         let digest = <[u8; 32]>::from(Sha256::digest(body));
         let is_repeated = totals.last_body.replace(digest) == Some(digest);
         totals.distinct += u32::from(!is_repeated);
@@ -103,6 +105,8 @@ pub(super) struct ActiveExchange {
     pub(super) tries: u32,
     /// The status of the last failure, if the request may be at fault for it.
     pub(super) refused: Option<Option<StatusCode>>,
+    /// Why the provider is to blame, while it is waited for.
+    pub(super) trouble: Option<String>,
     /// The bytes of the present answer that the harness has not got.
     pub(super) held: Vec<u8>,
     /// The bytes sent to the harness, up to a limit.
@@ -154,7 +158,8 @@ impl ActiveExchange {
                     let held = std::mem::take(&mut self.held);
                     self.record_bytes(&held);
                     self.count_unknown(&self.recorded);
-                    None
+                    // An agent may end before its provider is given up.
+                    self.trouble.take()
                 })
             }
         };
@@ -248,7 +253,9 @@ impl ActiveExchange {
 
     /// The harness gets what its request got.
     async fn pass_on_refusal(&mut self, failure: Failure) {
-        self.exchange.error = Some(failure.why.clone());
+        let end = failure.end.as_deref();
+        let is_normal = end.is_some_and(|end| self.session.known.ends_so(end));
+        self.exchange.error = (!is_normal).then(|| failure.why.clone());
         let Some(stood) = failure.answer else {
             let (status, body) = self.reply.fail(Problem::ProviderFailed, &failure.why).await;
             self.exchange.status = status.as_u16();

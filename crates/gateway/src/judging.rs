@@ -1,7 +1,7 @@
 //! Judges failed exchanges: the provider or the request is at fault. Waits for a
 //! provider that is.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use swe_ci_base::clock::now_ms;
 
@@ -10,9 +10,11 @@ use super::provider_request::{Failure, Judged, Next};
 use super::recording::Retry;
 
 /// The longest pause between two tries, unless the provider asks for more.
-const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// Tries of a request whose provider answers others.
 const MAX_TRIES: u32 = 5;
+/// The same where it throttles: some count the tokens of a minute.
+const MAX_THROTTLED: u32 = 8;
 
 impl ActiveExchange {
     /// Decides who is at fault. Waits, and returns [`Judged::Again`] once the same
@@ -22,44 +24,70 @@ impl ActiveExchange {
         let passing = match failure.next {
             Next::Nothing => return Judged::Provider(failure.why.clone()),
             Next::Try => true,
-            Next::Probe | Next::ProbeAlone => false,
+            Next::Probe => false,
         };
         // A provider need not support counting tokens in advance: no probe pays for it.
         if self.request.counting && !passing {
             return Judged::Request;
         }
         // Most of these pass: the first is worth no probe.
-        if passing && self.tries == 1 && self.pause(failure, &failure.why).await {
+        if passing && self.tries == 1 && self.pause_longer(failure).await {
             return Judged::Again;
         }
-        let mut was_unable = false;
+        match self.outwait(failure).await {
+            Err(why) => Judged::Provider(why),
+            Ok(was_unable) if was_unable || self.deserves_another(failure).await => Judged::Again,
+            Ok(_) => Judged::Request,
+        }
+    }
+
+    /// Probes until the provider answers. Returns whether it was unable before.
+    ///
+    /// # Errors
+    /// Why the provider is to blame: the patience is spent.
+    async fn outwait(&mut self, failure: &Failure) -> Result<bool, String> {
+        let session = self.session.clone();
+        let mut found = failure.unable.clone().map(Err);
+        let mut since = Instant::now();
         loop {
-            let session = self.session.clone();
-            let waiting = (self.session.excluded.wait(), self.session.unable.wait());
-            let verdict = self.keeping_alive(session.probe()).await;
-            drop(waiting);
-            let Err(unable) = verdict else {
-                return match was_unable || self.deserves_another(failure).await {
-                    true => Judged::Again,
-                    false => Judged::Request,
-                };
+            let verdict = match found.take() {
+                Some(verdict) => verdict,
+                None => {
+                    let _waiting = (session.excluded.wait(), session.unable.wait());
+                    let probe = session.probe_since(since, false);
+                    self.keeping_alive(probe).await
+                }
             };
-            was_unable = true;
+            let was_unable = self.trouble.is_some();
+            let Err(unable) = verdict else {
+                self.trouble = None;
+                return Ok(was_unable);
+            };
+            let why = &failure.why;
+            self.trouble = Some(format!("{why}; a request of the platform's own: {unable}"));
             (self.tries, self.refused) = (0, None);
-            if !self.pause(failure, &unable).await {
-                let seconds = self.session.unable.total().as_secs();
-                return Judged::Provider(format!(
-                    "the provider was waited for {seconds} s and still fails: {}; a request of the platform's own: {unable}",
-                    failure.why
+            // All sessions wait for the same moment, and one of them probes.
+            let due = session.known.due();
+            let waited = session.unable.total();
+            let left = session.config.patience.saturating_sub(waited);
+            let own = due.saturating_duration_since(Instant::now()).min(left);
+            let pause = failure.pause.unwrap_or(own);
+            if left.is_zero() || pause > left {
+                let (seconds, why) = (waited.as_secs(), self.trouble.take().unwrap_or_default());
+                return Err(format!(
+                    "the provider was waited for {seconds} s and still fails: {why}"
                 ));
             }
+            self.pause(pause, failure, &unable).await;
+            since = due.min(Instant::now());
         }
     }
 
     /// Whether a request may be sent again whose provider answers others: not if it was
     /// refused twice in the same way. Waits before. Half an answer is no refusal.
     async fn deserves_another(&mut self, failure: &Failure) -> bool {
-        if failure.next == Next::ProbeAlone {
+        let end = failure.end.as_deref();
+        if end.is_some_and(|end| self.session.known.ends_so(end)) {
             return false;
         }
         let is_answer = failure.status().is_some_and(|status| status.is_success());
@@ -67,23 +95,33 @@ impl ActiveExchange {
         let refused = may_be_its_fault.then_some(failure.status());
         let repeated = refused.is_some() && self.refused == refused;
         self.refused = refused;
-        if repeated || self.tries >= MAX_TRIES {
+        let most = match failure.is_throttling() {
+            true => MAX_THROTTLED,
+            false => MAX_TRIES,
+        };
+        if repeated || self.tries >= most {
             return false;
         }
         // Once the patience is spent, without a pause: that is nobody's fault here.
-        self.pause(failure, &failure.why).await;
+        self.pause_longer(failure).await;
         true
     }
 
     /// Waits as long as the provider asks, otherwise twice as long each time, with
     /// jitter; `false` if the patience is spent before.
-    async fn pause(&mut self, failure: &Failure, why: &str) -> bool {
+    async fn pause_longer(&mut self, failure: &Failure) -> bool {
         let pause = failure.pause.unwrap_or_else(|| with_jitter(self.own_pause));
         self.own_pause = self.own_pause.saturating_mul(2).min(LONGEST_PAUSE);
-        let session = self.session.clone();
-        if session.unable.total().saturating_add(pause) > session.config.patience {
-            return false;
+        let total = self.session.unable.total().saturating_add(pause);
+        let is_left = total <= self.session.config.patience;
+        if is_left {
+            self.pause(pause, failure, &failure.why).await;
         }
+        is_left
+    }
+
+    async fn pause(&mut self, pause: Duration, failure: &Failure, why: &str) {
+        let session = self.session.clone();
         tracing::info!(
             model = session.config.endpoint.model,
             pause_ms = pause.as_millis(),
@@ -100,16 +138,11 @@ impl ActiveExchange {
         session.totals().next_try = Some(next);
         self.keeping_alive(tokio::time::sleep(pause)).await;
         session.totals().next_try = None;
-        true
     }
 
     /// The provider's fault in an answer that has ended badly, if it is that.
-    pub(super) async fn trouble(&mut self, why: Option<String>) -> Option<String> {
-        let why = why?;
-        let session = self.session.clone();
-        let _waiting = (session.excluded.wait(), session.unable.wait());
-        let unable = session.probe().await.err()?;
-        Some(format!("{why}; a request of the platform's own: {unable}"))
+    pub(super) async fn fault_in_answer(&mut self, why: Option<String>) -> Option<String> {
+        self.outwait(&Failure::new(Next::Probe, why?)).await.err()
     }
 }
 

@@ -36,6 +36,7 @@ mod reply;
 mod server;
 mod session;
 mod session_state;
+mod silence;
 mod sse;
 #[doc(hidden)]
 pub mod testing;
@@ -108,8 +109,12 @@ struct RetryPolicy {
     /// The pause before the first retry; doubled for each further one, up to a
     /// minute. A provider's `Retry-After` takes precedence.
     first_pause: Duration,
-    /// A provider that needs longer for the probe's one word is in trouble.
+    /// A provider that says nothing to the probe for longer is in trouble.
     probe_limit: Duration,
+    /// After its patience, a provider that answers others may be silent about a request
+    /// for so long at least until it is sent again; the agent's clock runs. Twice as
+    /// long each time, up to ten times.
+    longest_silence: Duration,
 }
 
 impl Default for RetryPolicy {
@@ -118,6 +123,7 @@ impl Default for RetryPolicy {
             keep_alive: Duration::from_secs(15),
             first_pause: Duration::from_secs(1),
             probe_limit: Duration::from_mins(2),
+            longest_silence: Duration::from_mins(1),
         }
     }
 }

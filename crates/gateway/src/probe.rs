@@ -3,18 +3,20 @@
 //! The gateway sends it with the same address, key, model and protocol, and with
 //! nothing of the agent's in it. A provider that does not answer it either is unable.
 //! If the provider answers, the agent's request was at fault. This experiment replaces
-//! lists of statuses and wordings.
+//! lists of statuses and wordings. Some providers refuse all requests as small as a
+//! probe: where one is refused while the agent's are answered, it tells nothing.
 //!
 //! One probe at a time runs per address, key and model. Sessions that waited for it
 //! share its result.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use futures::StreamExt;
+use swe_ci_core::usage::Usage;
 
-use super::probe_results::Verdict;
-use super::protocol::{self, Meter};
+use super::probe_results::{Asked, Verdict};
+use super::protocol::{self, Meter, Metered};
 use super::provider_request::shorten;
 use super::session_state::SessionState;
 
@@ -26,18 +28,22 @@ const MAX_TEXT: usize = 64 << 10;
 impl SessionState {
     /// Whether the provider answers anything now.
     pub async fn probe(&self) -> Verdict {
-        let now = Instant::now();
+        self.probe_since(Instant::now(), false).await
+    }
+
+    /// The same of a probe that began no earlier. `is_beside`: an agent's request was
+    /// answered just now.
+    pub async fn probe_since(&self, since: Instant, is_beside: bool) -> Verdict {
         let mut latest = self.known.probe.lock().await;
         if let Some((began, verdict)) = &*latest
-            && *began >= now
+            && *began >= since
         {
             return verdict.clone();
         }
         let began = Instant::now();
-        let limit = self.gateway.inner.retry_policy.probe_limit;
-        let asked = tokio::time::timeout(limit, self.ask_for_a_word()).await;
-        let verdict =
-            asked.unwrap_or_else(|_| Err(format!("no answer within {} s", limit.as_secs())));
+        let asked = self.ask_for_a_word().await;
+        let first_pause = self.gateway.inner.retry_policy.first_pause;
+        let verdict = self.known.learn(asked, is_beside, first_pause);
         tracing::info!(
             model = self.config.endpoint.model,
             ?verdict,
@@ -48,17 +54,43 @@ impl SessionState {
     }
 
     /// Some providers only stream, others never do.
-    async fn ask_for_a_word(&self) -> Verdict {
+    async fn ask_for_a_word(&self) -> Asked {
         match self.ask_once(true).await {
-            Err((Some(status), _)) if status.is_client_error() => {
-                self.ask_once(false).await.map_err(|(_, why)| why)
-            }
-            answered => answered.map_err(|(_, why)| why),
+            Err((Some(status), _)) if status.is_client_error() => self.ask_once(false).await,
+            answered => answered,
         }
     }
 
-    async fn ask_once(&self, streamed: bool) -> Result<(), (Option<StatusCode>, String)> {
-        let endpoint = &self.config.endpoint;
+    async fn ask_once(&self, streamed: bool) -> Asked {
+        let limit = self.gateway.inner.retry_policy.probe_limit;
+        let mut probe = Probe {
+            session: self,
+            meter: Meter::new(self.config.endpoint.protocol),
+            first: None,
+            usage: Usage::default(),
+        };
+        let asked = tokio::time::timeout(limit, probe.ask(streamed)).await;
+        asked.unwrap_or_else(|_| match (probe.meter.says(), probe.first) {
+            // It is at work: some models think for long.
+            (true, Some(first)) => Ok(first),
+            _ => Err((None, format!("no answer within {} s", limit.as_secs()))),
+        })
+    }
+}
+
+/// A probe under way. However it ends, it is counted.
+struct Probe<'a> {
+    session: &'a SessionState,
+    meter: Meter,
+    /// After how long something came.
+    first: Option<Duration>,
+    usage: Usage,
+}
+
+impl Probe<'_> {
+    async fn ask(&mut self, streamed: bool) -> Asked {
+        let (began, session) = (Instant::now(), self.session);
+        let endpoint = &session.config.endpoint;
         let request = protocol::minimal(endpoint, QUESTION, streamed).map_err(|e| (None, e))?;
         let outgoing = request.outgoing(endpoint, false);
         // Anthropic's protocol asks for it; harnesses send it themselves.
@@ -67,33 +99,56 @@ impl SessionState {
             axum::http::HeaderName::from_static("anthropic-version"),
             version,
         )]);
-        let sent = self.send(&outgoing, &headers).await;
+        let sent = session.send(&outgoing, &headers).await;
         let response = sent.map_err(|failure| (failure.status(), failure.why))?;
-        let (mut meter, mut text) = (Meter::new(endpoint.protocol), Vec::new());
+        let mut text = Vec::new();
         let mut pieces = response.bytes_stream();
         while let Some(piece) = pieces.next().await {
             let piece = piece.map_err(|e| (None, e.without_url().to_string()))?;
-            let piece = match meter.is_empty() {
+            let piece = match self.meter.is_empty() {
                 true => protocol::without_mark(piece),
                 false => piece,
             };
-            meter.take(&piece);
+            self.meter.take(&piece);
+            if self.meter.work() > 0 {
+                self.first.get_or_insert_with(|| began.elapsed());
+            }
             let free = MAX_TEXT - text.len();
             text.extend_from_slice(&piece[..piece.len().min(free)]);
         }
-        let metered = meter.finish();
-        self.count_probe(metered.usage.unwrap_or_default());
-        let text = self.without_key(&String::from_utf8_lossy(&text));
-        let failed = |why: String| Err((None, why));
-        match (metered.error, metered.odd_end) {
-            (Some(error), _) => failed(shorten(&self.without_key(&error))),
-            // An end that its protocol does not know may be its way to say `stop`.
-            (None, Some(end)) if !metered.said.to_lowercase().contains(WORD) => {
-                failed(format!("the answer ended with `{end}`"))
-            }
-            _ if !metered.complete => failed(format!("no whole answer: {}", shorten(&text))),
-            _ if !metered.says => failed(format!("an empty answer: {}", shorten(&text))),
-            _ => Ok(()),
+        let metered = self.finish();
+        let text = session.without_key(&String::from_utf8_lossy(&text));
+        let failed = |why: String| Err((None::<StatusCode>, why));
+        if let Some(error) = metered.error {
+            return failed(shorten(&session.without_key(&error)));
         }
+        if let Some(end) = metered.odd_end {
+            // An end that its protocol does not know may be its way to say `stop`.
+            if !metered.said.to_lowercase().contains(WORD) {
+                return failed(format!("the answer ended with `{end}`"));
+            }
+            session.known.learn_end(end);
+        }
+        if !metered.complete {
+            return failed(format!("no whole answer: {}", shorten(&text)));
+        }
+        if !metered.says {
+            return failed(format!("an empty answer: {}", shorten(&text)));
+        }
+        Ok(self.first.unwrap_or_else(|| began.elapsed()))
+    }
+
+    fn finish(&mut self) -> Metered {
+        let next = Meter::new(self.session.config.endpoint.protocol);
+        let metered = std::mem::replace(&mut self.meter, next).finish();
+        self.usage += metered.usage.unwrap_or_default();
+        metered
+    }
+}
+
+impl Drop for Probe<'_> {
+    fn drop(&mut self) {
+        self.finish();
+        self.session.count_probe(self.usage);
     }
 }

@@ -1,18 +1,98 @@
 //! The experiments with each model, whose results sessions share.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
-/// Why the provider cannot answer, if it cannot.
-pub(super) type Verdict = Result<(), String>;
+use axum::http::StatusCode;
+
+use super::judging::LONGEST_PAUSE;
+use super::provider_request::is_passing;
+
+/// How long the first part of an answer took; or why the provider cannot answer.
+pub(super) type Verdict = Result<Duration, String>;
+
+/// The same of one probe, with the status that refused it.
+pub(super) type Asked = Result<Duration, (Option<StatusCode>, String)>;
 
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// The latest probe: when it began, and its verdict.
     pub probe: tokio::sync::Mutex<Option<(Instant, Verdict)>>,
+    learned: Mutex<Learned>,
     /// Whether its streams hold tool calls. Some servers leave them in the text.
     pub streams_calls: OnceLock<bool>,
+}
+
+#[derive(Debug, Default)]
+struct Learned {
+    /// While probes are not answered, when the next is due, and the pause before it.
+    due: Option<(Instant, Duration)>,
+    probes: Probed,
+    /// The reasons that end answers to probes and are none of the protocol's.
+    ends: BTreeSet<String>,
+}
+
+/// What the provider makes of requests as small as a probe.
+#[derive(Debug, Default, Clone, Copy)]
+enum Probed {
+    #[default]
+    Unknown,
+    Answered,
+    /// As all requests, perhaps.
+    Refused,
+    /// With this status while an agent's were answered: a probe lacks something.
+    Unfit(StatusCode),
+}
+
+impl Known {
+    /// `is_beside`: an agent's request was answered just now.
+    pub fn learn(&self, asked: Asked, is_beside: bool, first_pause: Duration) -> Verdict {
+        let mut learned = self.learned();
+        let status = asked.as_ref().err().and_then(|(status, _)| *status);
+        let refused = status.filter(|status| status.is_client_error() && !is_passing(*status));
+        learned.probes = match (learned.probes, refused) {
+            _ if asked.is_ok() => Probed::Answered,
+            (Probed::Unknown, Some(_)) => Probed::Refused,
+            (Probed::Refused, Some(status)) if is_beside => Probed::Unfit(status),
+            (probes, _) => probes,
+        };
+        // A provider that refuses what it always refuses is there.
+        let is_usual = matches!(learned.probes, Probed::Unfit(usual) if refused == Some(usual));
+        let verdict = match asked {
+            Err(_) if is_usual => Ok(Duration::ZERO),
+            asked => asked.map_err(|(_, why)| why),
+        };
+        learned.due = verdict.is_err().then(|| {
+            let doubled = |(_, pause): (Instant, Duration)| pause.saturating_mul(2);
+            let pause = learned.due.map_or(first_pause, doubled).min(LONGEST_PAUSE);
+            (Instant::now() + pause, pause)
+        });
+        verdict
+    }
+
+    /// When the next probe is due after one that was not answered.
+    pub fn due(&self) -> Instant {
+        let due = self.learned().due;
+        due.map_or_else(Instant::now, |(due, _)| due)
+    }
+
+    pub fn has_refused(&self) -> bool {
+        matches!(self.learned().probes, Probed::Refused)
+    }
+
+    pub fn learn_end(&self, end: String) {
+        self.learned().ends.insert(end);
+    }
+
+    /// Whether answers to probes end for this reason too.
+    pub fn ends_so(&self, end: &str) -> bool {
+        self.learned().ends.contains(end)
+    }
+
+    fn learned(&self) -> MutexGuard<'_, Learned> {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Address, full name of the key, and name of a model.

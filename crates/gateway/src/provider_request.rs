@@ -21,27 +21,30 @@ const NO_HEADER: &str =
     "the key has characters that no header can hold, such as a line break; store it again";
 
 /// A try without an answer to pass on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Failure {
     pub why: String,
     pub next: Next,
     /// The provider's `Retry-After`.
     pub pause: Option<Duration>,
+    /// What a probe beside the request has found already.
+    pub unable: Option<String>,
+    /// The reason for the end of an answer, if its protocol knows no such.
+    pub end: Option<String>,
     /// The harness gets this if the request itself is at fault.
     pub answer: Option<AsItStood>,
 }
 
 /// The next thing to try after a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     /// Nothing: neither the provider nor the request is at fault.
     Nothing,
     /// The same request a little later.
     Try,
     /// A probe, and after it the same request once.
+    #[default]
     Probe,
-    /// A probe alone: there is an answer, and another would cost as much again.
-    ProbeAlone,
 }
 
 /// The judgement about a failure.
@@ -98,6 +101,7 @@ impl SessionState {
                 headers,
                 body: body.into_bytes(),
             }),
+            ..Failure::default()
         })
     }
 
@@ -163,8 +167,7 @@ impl Failure {
         Self {
             why: why.into(),
             next,
-            pause: None,
-            answer: None,
+            ..Self::default()
         }
     }
 
@@ -179,7 +182,7 @@ impl Failure {
 }
 
 /// Whether a request is worth another try before the probe, which it may save.
-fn is_passing(status: StatusCode) -> bool {
+pub(super) fn is_passing(status: StatusCode) -> bool {
     status.is_server_error() || [408, 429].contains(&status.as_u16())
 }
 

@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use axum::http::{HeaderMap, StatusCode};
 use futures::StreamExt;
-use swe_ci_base::clock::Wait;
 
 use super::active_exchange::ActiveExchange;
 use super::protocol::{self, Meter, Metered, Outgoing};
 use super::provider_request::{AsItStood, Failure, Next, shorten};
 use super::reply::content_type;
+use super::silence::Silence;
 use super::trajectory;
 
 /// Bytes of a stream that says nothing, until the harness gets them all the same.
@@ -37,15 +37,21 @@ impl ActiveExchange {
         let session = self.session.clone();
         let waiting = session.excluded.wait();
         let permit = self.keeping_alive(session.limiter.permit()).await;
-        // The clock stands until the first byte; a whole answer comes at once.
-        let waiting = self.request.streamed.then_some(waiting);
+        // The clock stands until the first event; a whole answer comes at once. No
+        // request makes it stand beside one that the provider leaves alone.
+        let stands = self.request.streamed && session.totals().overdue == 0;
+        let waiting = stands.then_some(waiting);
+        let silence = Silence::new(self, waiting);
         let began = Instant::now();
-        let tried = self.receive(outgoing, headers, waiting).await;
+        let tried = self.receive(outgoing, headers, silence).await;
         drop(permit);
         match &tried {
             Ok(_) => {
                 session.totals().last_failure = None;
                 session.limiter.on_success();
+                if self.exchange.complete {
+                    session.on_answer();
+                }
             }
             Err(failure) => {
                 if !self.request.streamed {
@@ -63,12 +69,11 @@ impl ActiveExchange {
         &mut self,
         outgoing: &Outgoing,
         headers: &HeaderMap,
-        waiting: Option<Wait>,
+        mut silence: Silence,
     ) -> Result<Option<String>, Failure> {
         let session = self.session.clone();
-        let sent = tokio::time::timeout(session.config.patience, session.send(outgoing, headers));
-        let response = self.keeping_alive(sent).await;
-        let response = response.map_err(|_| self.silent())??;
+        let sent = silence.hear(session.send(outgoing, headers));
+        let response = self.keeping_alive(sent).await??;
         self.has_head = true;
         let mut answer = Incoming {
             status: response.status(),
@@ -77,7 +82,7 @@ impl ActiveExchange {
             passing: false,
         };
         self.held.clear();
-        let broken = self.read(response, &mut answer, waiting).await?;
+        let broken = self.read(response, &mut answer, silence).await?;
         self.end(answer, broken).await
     }
 
@@ -86,26 +91,25 @@ impl ActiveExchange {
         &mut self,
         response: reqwest::Response,
         answer: &mut Incoming,
-        mut waiting: Option<Wait>,
+        mut silence: Silence,
     ) -> Result<Option<String>, Failure> {
-        let patience = self.session.config.patience;
         let mut pieces = response.bytes_stream();
         loop {
-            let next = tokio::time::timeout(patience, pieces.next());
+            let next = silence.hear(pieces.next());
             let next = match answer.passing {
                 true => next.await,
                 false => self.keeping_alive(next).await,
             };
-            if !matches!(next, Ok(Some(Ok(_)))) {
-                drop(waiting.take());
-            }
             match next {
-                Err(_) if answer.passing => return Ok(Some(self.silent().why)),
-                Err(_) => return Err(self.silent()),
+                Err(silent) if answer.passing => return Ok(Some(silent.why)),
+                Err(silent) => return Err(silent),
                 Ok(None) => return Ok(None),
                 Ok(Some(Ok(piece))) => {
+                    let before = answer.meter.work();
                     self.take(piece, answer).await;
-                    drop(waiting.take_if(|_| answer.meter.began()));
+                    if answer.meter.work() > before {
+                        silence.broken();
+                    }
                 }
                 Ok(Some(Err(error))) => return Ok(Some(error.without_url().to_string())),
             }
@@ -177,7 +181,7 @@ impl ActiveExchange {
                 self.reply.break_off(why).await;
             }
             self.exchange.error.clone_from(&why);
-            return Ok(self.trouble(why).await);
+            return Ok(self.fault_in_answer(why).await);
         }
         let Some(why) = why else {
             self.begin(&answer);
@@ -188,15 +192,15 @@ impl ActiveExchange {
             why,
             next: match metered.says {
                 false => Next::Try,
-                true if metered.complete && broken.is_none() => Next::ProbeAlone,
                 true => Next::Probe,
             },
-            pause: None,
+            end: metered.odd_end,
             answer: Some(AsItStood {
                 status: answer.status,
                 headers: answer.headers,
                 body: held,
             }),
+            ..Failure::default()
         })
     }
 
@@ -210,7 +214,8 @@ impl ActiveExchange {
             let why = shorten(&self.session.without_key(why));
             return Some(format!("an error in the provider's answer: {why}"));
         }
-        if let Some(end) = &metered.odd_end {
+        let odd_end = metered.odd_end.as_ref();
+        if let Some(end) = odd_end.filter(|end| !self.session.known.ends_so(end)) {
             return Some(format!("the provider ended its answer with `{end}`"));
         }
         if !metered.complete && self.held.starts_with(b"<") {
@@ -229,10 +234,5 @@ impl ActiveExchange {
         // Some providers say something else.
         headers.extend(content_type(answer.meter.is_stream()));
         self.reply.begin(answer.status, &headers);
-    }
-
-    fn silent(&self) -> Failure {
-        let seconds = self.session.config.patience.as_secs();
-        Failure::new(Next::Probe, format!("no byte within {seconds} s"))
     }
 }

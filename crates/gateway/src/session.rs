@@ -39,6 +39,9 @@ const CLOSE_GRACE: Duration = Duration::from_secs(5);
 /// The most bytes of an answer to this process.
 pub(super) const MAX_ANSWER: usize = 32 << 20;
 
+/// A provider that has nothing of the probe's one word after so long has a queue.
+const QUEUE: Duration = Duration::from_secs(10);
+
 /// The model, key, budget and limits of one session.
 #[derive(Debug)]
 pub struct SessionConfig {
@@ -283,19 +286,27 @@ impl GatewaySession {
     /// time, if one is.
     ///
     /// # Errors
-    /// Why the provider is to blame: it leaves the platform's own request unanswered too.
+    /// Why the provider is to blame: it leaves the platform's own request unanswered too,
+    /// or lets it wait where the agent's may have waited as well.
     pub async fn unanswered(&self) -> Result<Option<Duration>, String> {
         if self.state.exchanges.is_empty() {
             return Ok(None);
         }
-        let since = self.state.totals().last_arrived.map(|at| at.elapsed());
-        let unable = |unable| {
-            format!(
-                "the agent's time ended while a request was unanswered; a request of the platform's own: {unable}"
-            )
+        let (since, is_whole) = {
+            let totals = self.state.totals();
+            let since = totals.last_arrived.map(|at| at.elapsed());
+            (since, totals.last_is_whole)
         };
-        self.state.probe().await.map_err(unable)?;
-        Ok(since)
+        let unable = match self.state.probe().await {
+            Ok(first) if is_whole && first >= QUEUE => {
+                format!("no part of an answer within {} s", first.as_secs())
+            }
+            Ok(_) => return Ok(since),
+            Err(unable) => unable,
+        };
+        Err(format!(
+            "the agent's time ended while a request was unanswered; a request of the platform's own: {unable}"
+        ))
     }
 
     /// Cancels active exchanges, for a step that is aborted.

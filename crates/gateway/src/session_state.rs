@@ -52,6 +52,10 @@ pub(super) struct ExchangeTotals {
     pub distinct: u32,
     pub last_body: Option<[u8; 32]>,
     pub last_arrived: Option<Instant>,
+    /// Its answer comes whole, and a queue cannot be told from work.
+    pub last_is_whole: bool,
+    /// Requests that the provider leaves alone while it answers a probe.
+    pub overdue: u32,
     pub usage: Usage,
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last finished exchange failed.
@@ -122,6 +126,16 @@ impl SessionState {
             let name = if full { "others" } else { name.as_str() };
             let count = counts.entry(name.to_owned()).or_default();
             *count = count.saturating_add(1);
+        }
+    }
+
+    /// A request of the agent's was answered. If the probe was refused before, another
+    /// one now tells whether this provider ever answers one.
+    pub fn on_answer(self: &Arc<Self>) {
+        if self.known.has_refused() {
+            let (session, closed) = (self.clone(), self.closed.clone());
+            let probe = async move { session.probe_since(Instant::now(), true).await };
+            tokio::spawn(closed.run_until_cancelled_owned(probe));
         }
     }
 

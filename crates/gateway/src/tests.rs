@@ -50,6 +50,7 @@ impl Fixture {
             keep_alive: Duration::from_millis(50),
             first_pause: Duration::from_millis(20),
             probe_limit: Duration::from_secs(1),
+            longest_silence: Duration::from_millis(200),
         };
         let script = Script::new(vec![], vec![Turn::bash("true")]);
         Self {
@@ -461,6 +462,106 @@ async fn answers_without_counts_are_told_of() {
     }
 }
 
+/// It may have a queue that is longer than the patience.
+#[tokio::test]
+async fn a_slow_provider_is_waited_for() {
+    let fixture = Fixture::new().await;
+    for (patience, streamed) in [(0, true), (0, false), (1, true), (1, false)] {
+        let fixture = fixture.beside().await;
+        let late = Fault::Slow(Duration::from_millis(1_500));
+        fixture
+            .llm
+            .fault_when(move |seen| seen.turn.is_some().then_some(late));
+        let mut config = fixture.config(Protocol::Chat);
+        config.patience = Duration::from_secs(patience);
+        let session = fixture.gateway.open(None, config).unwrap();
+        let (status, answer) = ask(&session, Protocol::Chat, streamed).await;
+        assert_eq!(status, 200, "{answer}");
+        let account = session.close().await;
+        assert_eq!(account.trouble, None);
+        assert!(exchanges(&account)[0].complete, "{account:?}");
+    }
+}
+
+/// Otherwise an agent could hold its step for ever.
+#[tokio::test]
+async fn the_clock_runs_while_a_request_alone_is_unanswered() {
+    let fixture = Fixture::new().await;
+    fixture
+        .llm
+        .fault_when(|seen| seen.turn.is_some().then_some(Fault::Stall));
+    let mut config = fixture.config(Protocol::Chat);
+    config.patience = Duration::from_secs(1);
+    let session = fixture.gateway.open(None, config).unwrap();
+    let clock = session.off_clock();
+    tokio::select! {
+        () = clock.spent(Duration::from_secs(2)) => {}
+        _ = ask(&session, Protocol::Chat, true) => panic!("it was answered"),
+        () = tokio::time::sleep(Duration::from_secs(20)) => panic!("the clock stands"),
+    }
+    let unanswered = session.unanswered().await.unwrap();
+    assert!(unanswered.is_some());
+}
+
+#[tokio::test]
+async fn an_agent_may_end_before_its_provider_is_given_up() {
+    let fixture = Fixture::new().await;
+    fixture.llm.fault_when(|_| Some(Fault::status(500)));
+    let session = fixture.session(Protocol::Chat);
+    let asked = ask(&session, Protocol::Chat, true);
+    let asked = tokio::time::timeout(Duration::from_secs(1), asked).await;
+    assert!(asked.is_err());
+    let trouble = session.close().await.trouble.unwrap();
+    assert!(trouble.contains("of the platform's own"), "{trouble}");
+}
+
+/// Some providers ask for more than a probe has: they refuse it, and answer agents.
+#[tokio::test]
+async fn a_provider_that_answers_no_probe_does_not_excuse_the_agent() {
+    let fixture = Fixture::new().await;
+    fixture.llm.fault_when(|seen| {
+        let asks_tools = seen.body["tools"].is_array();
+        let provokes = seen.body["logprobs"] == true;
+        match (asks_tools, provokes) {
+            (false, _) => Some(Fault::status(400)),
+            (true, true) => Some(Fault::status(403)),
+            (true, false) => None,
+        }
+    });
+    let (path, mut provoking) = first_request(Protocol::Chat, true);
+    provoking["logprobs"] = true.into();
+    for is_known in [false, true] {
+        let mut config = fixture.config(Protocol::Chat);
+        config.patience = Duration::from_millis(500);
+        let session = fixture.gateway.open(None, config).unwrap();
+        if is_known {
+            assert_eq!(ask(&session, Protocol::Chat, true).await.0, 200);
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+        let response = send(&session, &path, session.token(), &provoking).await;
+        let answer = text(response).await;
+        let account = session.close().await;
+        assert_eq!(account.trouble.is_none(), is_known, "{answer}");
+    }
+}
+
+/// An end that the protocol does not know is normal if a probe's answer has it too.
+#[tokio::test]
+async fn a_providers_own_ends_are_learned() {
+    let fixture = Fixture::new().await;
+    let ready =
+        r#"{"choices": [{"index": 0, "message": {"content": "Ready."}, "finish_reason": "eos"}]}"#;
+    let answer = Fault::Body("application/json", ready);
+    fixture.llm.fault_when(move |_| Some(answer));
+    for seen in [2, 3] {
+        let session = fixture.session(Protocol::Chat);
+        let (_, answer) = ask(&session, Protocol::Chat, false).await;
+        assert!(answer.ends_with(ready), "{answer}");
+        let recorded = exchanges(&session.close().await).remove(0);
+        assert_eq!((recorded.error, fixture.llm.seen().len()), (None, seen));
+    }
+}
+
 /// A proxy of the user's tells steps apart, and has a key of its own.
 #[tokio::test]
 async fn requests_and_probes_have_the_configured_headers() {
@@ -551,7 +652,8 @@ async fn failures_that_waiting_does_not_cure_are_not_retried() {
     let session = fixture.gateway.open(None, config).unwrap();
     let (_, answer) = ask(&session, Protocol::Chat, false).await;
     assert!(answer.contains("insufficient_quota"), "{answer}");
-    assert_eq!(session.close().await.traffic.retries, 0);
+    let traffic = session.close().await.traffic;
+    assert_eq!((traffic.retries, traffic.probes), (0, 2));
     // The agent's request, and ours in both forms.
     assert_eq!(asked.load(Ordering::Relaxed), 3);
 }

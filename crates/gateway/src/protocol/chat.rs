@@ -50,7 +50,7 @@ impl Dialect for Chat {
             progress.count(counts(&choice["usage"]));
             progress.fail(&choice["error"]);
             for part in ["delta", "message"] {
-                progress.say_fields(&choice[part], &["role"]);
+                progress.say(&choice[part]);
             }
             progress.end(&choice["finish_reason"], ENDS);
         }

@@ -100,13 +100,7 @@ impl Dialect for Gemini {
         progress.fail(&answer["error"]);
         progress.count(counts(&answer["usageMetadata"]));
         for candidate in answer["candidates"].as_array().into_iter().flatten() {
-            for part in candidate["content"]["parts"]
-                .as_array()
-                .into_iter()
-                .flatten()
-            {
-                progress.say_fields(part, &["thought"]);
-            }
+            progress.say(&candidate["content"]["parts"]);
             progress.end(&candidate["finishReason"], ENDS);
         }
         // Refused prompts and token counts have no candidates.

@@ -60,10 +60,8 @@ impl Dialect for Messages {
     fn event(&self, event: &Value, progress: &mut AnswerProgress) {
         match event["type"].as_str() {
             Some("message_start") => progress.count(counts(&event["message"]["usage"])),
-            Some("content_block_start") => {
-                progress.say_fields(&event["content_block"], &["type", "input"]);
-            }
-            Some("content_block_delta") => progress.say_fields(&event["delta"], &["type"]),
+            Some("content_block_start") => progress.say(&event["content_block"]),
+            Some("content_block_delta") => progress.say(&event["delta"]),
             Some("message_delta") => {
                 progress.count(counts(&event["usage"]));
                 progress.reason(&event["delta"]["stop_reason"], ENDS);

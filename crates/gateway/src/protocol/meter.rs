@@ -16,6 +16,8 @@ const MAX_ANSWER: usize = 32 * 1024 * 1024;
 const MAX_ERROR: usize = 2000;
 /// Bytes of what the model says that are kept: a probe looks for a word.
 const MAX_SAID: usize = 4 << 10;
+/// Fields that tell of a part of an answer what it is, and nothing of the model's.
+const LABELS: [&str; 6] = ["type", "role", "id", "index", "status", "format"];
 /// More tokens no answer has: such a count is none.
 const MOST_TOKENS: u64 = 100_000_000;
 
@@ -82,8 +84,8 @@ pub(super) struct Counts {
 pub(super) struct AnswerProgress {
     counts: Counts,
     ended: bool,
-    /// The provider works at it: there was more than signs of a queue.
-    began: bool,
+    /// Counts what has come beside signs of a queue.
+    work: usize,
     says: bool,
     said: String,
     odd_end: Option<String>,
@@ -110,10 +112,10 @@ impl Meter {
         matches!(self.form, Form::Unknown)
     }
 
-    /// Whether the provider is at work: comments and signs of a queue keep the
+    /// Grows while the provider is at work: comments and signs of a queue keep the
     /// connection alive and say nothing.
-    pub fn began(&self) -> bool {
-        self.progress.began || matches!(self.form, Form::Whole(_) | Form::TooLong)
+    pub fn work(&self) -> usize {
+        self.progress.work
     }
 
     /// Whether something in it is worth passing on.
@@ -129,6 +131,9 @@ impl Meter {
                 b'{' | b'[' => Form::Whole(Vec::new()),
                 _ => Form::Stream(Splitter::new(MAX_EVENT)),
             };
+        }
+        if let Form::Whole(_) | Form::TooLong = self.form {
+            self.progress.work += bytes.len();
         }
         match &mut self.form {
             Form::Unknown => {}
@@ -177,7 +182,7 @@ impl AnswerProgress {
     fn event(&mut self, protocol: Protocol, event: Event, ended: bool) {
         let value = read_json(event.data.as_bytes());
         let value = value.unwrap_or(Value::String(event.data));
-        self.began |= !is_sign_of_a_queue(&value);
+        self.work += usize::from(!is_sign_of_a_queue(&value));
         if let Value::String(text) = &value
             && ended
             && text.starts_with('{')
@@ -201,26 +206,22 @@ impl AnswerProgress {
         self.ended |= ended;
     }
 
-    /// Something of the model's, if this is more than an empty text, list or object.
+    /// Something of the model's, if any text in it is more than a label or white space.
     pub(super) fn say(&mut self, part: &Value) {
-        self.says |= match part {
+        match part {
             Value::String(text) => {
                 let free = MAX_SAID.saturating_sub(self.said.len());
                 self.said.extend(text.chars().take(free));
-                !text.is_empty()
+                self.says |= !text.trim().is_empty();
             }
-            Value::Array(parts) => !parts.is_empty(),
-            Value::Object(fields) => !fields.is_empty(),
-            _ => false,
-        };
-    }
-
-    /// [`Self::say`] for each field but these.
-    pub(super) fn say_fields(&mut self, part: &Value, but: &[&str]) {
-        for (name, field) in part.as_object().into_iter().flatten() {
-            if !but.contains(&name.as_str()) {
-                self.say(field);
+            Value::Array(parts) => parts.iter().for_each(|part| self.say(part)),
+            Value::Object(fields) => {
+                let said = fields
+                    .iter()
+                    .filter(|(name, _)| !LABELS.contains(&name.as_str()));
+                said.for_each(|(_, field)| self.say(field));
             }
+            _ => {}
         }
     }
 

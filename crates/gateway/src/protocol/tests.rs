@@ -391,11 +391,11 @@ fn fields_without_content_say_nothing() {
         ];
         let mut meter = Meter::new(Chat);
         meter.take(b": waiting\n\n");
-        assert!(!meter.began());
+        assert_eq!(meter.work(), 0);
         for event in &events[..2] {
             meter.take(format!("data: {event}\n\n").as_bytes());
         }
-        assert!(meter.began());
+        assert_eq!(meter.work(), 2);
         meter.take(format!("data: {}\n\n", events[2]).as_bytes());
         let found = meter.finish();
         assert!(found.complete && found.is_uncounted, "{found:?}");
@@ -406,7 +406,7 @@ fn fields_without_content_say_nothing() {
     }
     let mut queue = Meter::new(Messages);
     queue.take(b"event: ping\ndata: {\"type\": \"ping\"}\n\n");
-    assert!(!queue.began());
+    assert_eq!(queue.work(), 0);
 }
 
 #[test]
@@ -698,8 +698,33 @@ fn an_answer_says_something_or_does_not() {
     );
     check(
         Chat,
-        chat(json!({"content": null, "tool_calls": [{}]}), "tool_calls"),
+        chat(
+            json!({"content": null, "tool_calls": [{"id": "a", "type": "function", "function": {"name": "ls"}}]}),
+            "tool_calls",
+        ),
         true,
+        None,
+    );
+    for nothing in [
+        json!({"content": " \n"}),
+        json!({"content": [{"type": "text", "text": ""}]}),
+        json!({"content": null, "provider_specific_fields": {"x": null}}),
+        json!({"content": null, "tool_calls": [{"id": "a", "index": 0, "function": {"name": ""}}]}),
+    ] {
+        check(Chat, chat(nothing, "stop"), false, None);
+    }
+    check(
+        Messages,
+        json!({"content": [{"type": "text", "text": ""}], "stop_reason": "end_turn"}),
+        false,
+        None,
+    );
+    let item = json!({"type": "message", "id": "m", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": "", "annotations": []}]});
+    check(
+        Responses,
+        json!({"status": "completed", "output": [item]}),
+        false,
         None,
     );
     check(
@@ -737,7 +762,7 @@ fn an_answer_says_something_or_does_not() {
     );
     check(
         Responses,
-        json!({"status": "cancelled", "output": [{}]}),
+        json!({"status": "cancelled", "output": [{"text": "half"}]}),
         true,
         Some("cancelled"),
     );

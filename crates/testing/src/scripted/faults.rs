@@ -5,7 +5,7 @@ use super::script::Fault;
 
 /// The faults by the names that docs/outcomes.md gives them. An answer in place of the
 /// script's reports no usage.
-pub const FAULTS: [(&str, Fault); 38] = [
+pub const FAULTS: [(&str, Fault); 40] = [
     ("301", Fault::status(301)),
     ("400", Fault::status(400)),
     ("401", Fault::status(401)),
@@ -37,6 +37,7 @@ pub const FAULTS: [(&str, Fault); 38] = [
     ),
     ("no connection", Fault::Drop),
     ("silence", Fault::Stall),
+    ("comments", Fault::Comments),
     ("nothing", whole("")),
     (
         "HTML",
@@ -66,6 +67,12 @@ pub const FAULTS: [(&str, Fault); 38] = [
         Fault::Body(
             EVENTS,
             r#"data: {"choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": "network_error"}]}"#,
+        ),
+    ),
+    (
+        "half a text and `network_error`",
+        whole(
+            r#"{"choices": [{"index": 0, "message": {"content": "half"}, "finish_reason": "network_error"}]}"#,
         ),
     ),
     ("half an answer", Fault::Truncated),

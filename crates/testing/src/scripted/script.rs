@@ -47,6 +47,8 @@ pub enum Fault {
     Slow(Duration),
     /// The head, and then nothing.
     Stall,
+    /// The head, and then comments and nothing else.
+    Comments,
     /// The first half of the answer, and then nothing.
     Hang,
     /// The second half is missing, but the transfer ends normally.

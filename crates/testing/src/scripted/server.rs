@@ -7,6 +7,7 @@ use std::fmt;
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::connect_info::Connected;
@@ -121,7 +122,13 @@ impl Server {
     ) -> (Reply, Option<Fault>) {
         let replaces_answer = matches!(
             injected,
-            Some(Fault::Status { .. } | Fault::Stall | Fault::Drop | Fault::Body(..))
+            Some(
+                Fault::Status { .. }
+                    | Fault::Stall
+                    | Fault::Comments
+                    | Fault::Drop
+                    | Fault::Body(..)
+            )
         );
         if replaces_answer || operation != Operation::Answer {
             let tokens = usage(None).input_tokens;
@@ -206,13 +213,21 @@ async fn faulty_response(fault: Fault, reply: Reply, protocol: Protocol, line: &
             let head = [(CONTENT_TYPE, "text/event-stream")];
             (head, Body::from_stream(nothing)).into_response()
         }
+        Fault::Comments => {
+            let comments = stream::repeat(": PROCESSING\n\n").then(|comment| async move {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                Ok::<_, Infallible>(comment)
+            });
+            let head = [(CONTENT_TYPE, "text/event-stream")];
+            (head, Body::from_stream(comments)).into_response()
+        }
         Fault::Hang => reply.half(stream::pending()),
         Fault::Truncated => reply.truncated().into_response(),
         Fault::Malformed => reply.malformed().into_response(),
         Fault::Cut => {
             // The half is on its way before.
             reply.half(stream::once(async {
-                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                tokio::time::sleep(Duration::from_millis(50)).await;
                 Err(std::io::Error::other("cut"))
             }))
         }
