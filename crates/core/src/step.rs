@@ -119,8 +119,10 @@ pub enum StepOutcome {
 crate::named! {
     /// How the model's last answer in a step was less than a whole one.
     pub enum Truncation {
-        /// A limit or a filter of the model's ended it.
+        /// A limit of the model's ended it.
         CutOff = "cut_off",
+        /// The model, or a filter of its provider, would not say it.
+        Filtered = "filtered",
         /// The conversation was longer than the model takes.
         ContextFull = "context_full",
         /// It has a tool call written as text, which nobody carried out.
@@ -136,6 +138,7 @@ impl Truncation {
         match (self, tokens.len()) {
             (Self::CutOff, 1) => format!("the model's last answer was cut off at {} tokens", n(0)),
             (Self::CutOff, _) => "the model's last answer was cut off".into(),
+            (Self::Filtered, _) => "the model's last answer was refused, or ended by a filter".into(),
             (Self::ContextFull, 2) => format!(
                 "the conversation ({} tokens) is longer than the model's context ({})",
                 n(0),

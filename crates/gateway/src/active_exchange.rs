@@ -151,7 +151,7 @@ impl ActiveExchange {
             Some(_) => self.replay().await,
             None => {
                 let trouble = closed
-                    .run_until_cancelled_owned(self.ask_provider(&headers))
+                    .run_until_cancelled_owned(Box::pin(self.ask_provider(&headers)))
                     .await;
                 trouble.unwrap_or_else(|| {
                     self.exchange.error = Some("the step ended before the answer did".into());

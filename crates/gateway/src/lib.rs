@@ -42,6 +42,7 @@ mod sse;
 pub mod testing;
 #[cfg(test)]
 mod tests;
+mod unpacking;
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};

@@ -9,6 +9,7 @@
 //! One probe at a time runs per address, key and model. Sessions that waited for it
 //! share its result.
 
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
@@ -19,6 +20,7 @@ use super::probe_results::{Asked, Verdict};
 use super::protocol::{self, Meter, Metered};
 use super::provider_request::shorten;
 use super::session_state::SessionState;
+use super::unpacking::pieces;
 
 const WORD: &str = "ready";
 const QUESTION: &str = "Answer with the one word: ready";
@@ -102,13 +104,9 @@ impl Probe<'_> {
         let sent = session.send(&outgoing, &headers).await;
         let response = sent.map_err(|failure| (failure.status(), failure.why))?;
         let mut text = Vec::new();
-        let mut pieces = response.bytes_stream();
+        let mut pieces = pin!(pieces(response));
         while let Some(piece) = pieces.next().await {
-            let piece = piece.map_err(|e| (None, e.without_url().to_string()))?;
-            let piece = match self.meter.is_empty() {
-                true => protocol::without_mark(piece),
-                false => piece,
-            };
+            let piece = piece.map_err(|why| (None, why))?;
             self.meter.take(&piece);
             if self.meter.work() > 0 {
                 self.first.get_or_insert_with(|| began.elapsed());

@@ -1,8 +1,10 @@
 //! Sends a request to the provider once, and says what a failure was.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use futures::StreamExt;
 use secrecy::ExposeSecret;
 use swe_ci_core::agent::HeaderText;
 use swe_ci_core::permissions::Reach;
@@ -10,6 +12,7 @@ use swe_ci_core::permissions::Reach;
 use super::allowed_addresses;
 use super::protocol::{self, Outgoing};
 use super::session_state::SessionState;
+use super::unpacking::pieces;
 
 /// By this header of all requests a provider or a proxy tells steps apart.
 const STEP_HEADER: &str = "x-swe-ci-step";
@@ -29,6 +32,8 @@ pub(super) struct Failure {
     pub pause: Option<Duration>,
     /// What a probe beside the request has found already.
     pub unable: Option<String>,
+    /// Such a probe was answered, and the request was not: the agent's clock runs.
+    pub is_left_alone: bool,
     /// The reason for the end of an answer, if its protocol knows no such.
     pub end: Option<String>,
     /// The harness gets this if the request itself is at fault.
@@ -193,9 +198,10 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// The first bytes of an error response.
-async fn read_error_body(mut response: reqwest::Response) -> String {
+async fn read_error_body(response: reqwest::Response) -> String {
     let mut bytes = Vec::new();
-    while let Ok(Some(piece)) = response.chunk().await {
+    let mut pieces = pin!(pieces(response));
+    while let Some(Ok(piece)) = pieces.next().await {
         bytes.extend_from_slice(&piece);
         if bytes.len() > MAX_ERROR_BODY {
             break;

@@ -2,6 +2,7 @@
 //! from the moment it says something; before, a try that comes to nothing leaves no trace
 //! there.
 
+use std::pin::pin;
 use std::time::Instant;
 
 use axum::http::{HeaderMap, StatusCode};
@@ -12,7 +13,7 @@ use super::protocol::{self, Meter, Metered, Outgoing};
 use super::provider_request::{AsItStood, Failure, Next, shorten};
 use super::reply::content_type;
 use super::silence::Silence;
-use super::trajectory;
+use super::unpacking::pieces;
 
 /// Bytes of a stream that says nothing, until the harness gets them all the same.
 const MAX_HELD: usize = 1 << 20;
@@ -43,7 +44,7 @@ impl ActiveExchange {
         let waiting = stands.then_some(waiting);
         let silence = Silence::new(self, waiting);
         let began = Instant::now();
-        let tried = self.receive(outgoing, headers, silence).await;
+        let tried = Box::pin(self.receive(outgoing, headers, silence)).await;
         drop(permit);
         match &tried {
             Ok(_) => {
@@ -54,7 +55,7 @@ impl ActiveExchange {
                 }
             }
             Err(failure) => {
-                if !self.request.streamed {
+                if !self.request.streamed && !failure.is_left_alone {
                     session.excluded.exclude(began.elapsed());
                 }
                 if failure.is_throttling() {
@@ -62,7 +63,7 @@ impl ActiveExchange {
                 }
             }
         }
-        tried
+        Ok(self.fault_in_answer(tried?).await)
     }
 
     async fn receive(
@@ -93,7 +94,7 @@ impl ActiveExchange {
         answer: &mut Incoming,
         mut silence: Silence,
     ) -> Result<Option<String>, Failure> {
-        let mut pieces = response.bytes_stream();
+        let mut pieces = pin!(pieces(response));
         loop {
             let next = silence.hear(pieces.next());
             let next = match answer.passing {
@@ -111,16 +112,12 @@ impl ActiveExchange {
                         silence.broken();
                     }
                 }
-                Ok(Some(Err(error))) => return Ok(Some(error.without_url().to_string())),
+                Ok(Some(Err(why))) => return Ok(Some(why)),
             }
         }
     }
 
     async fn take(&mut self, piece: axum::body::Bytes, answer: &mut Incoming) {
-        let piece = match answer.meter.is_empty() {
-            true => protocol::without_mark(piece),
-            false => piece,
-        };
         answer.meter.take(&piece);
         if answer.passing {
             return self.pass(piece).await;
@@ -135,7 +132,7 @@ impl ActiveExchange {
         };
         if answer.passing {
             let held = std::mem::take(&mut self.held);
-            self.begin(answer);
+            self.begin(answer, answer.meter.is_stream());
             self.pass(held.into()).await;
         }
     }
@@ -149,6 +146,12 @@ impl ActiveExchange {
         self.exchange.streamed = answer.meter.is_stream();
         if !answer.passing && !self.exchange.streamed {
             self.held = protocol::readable(std::mem::take(&mut self.held));
+            if self.request.streamed
+                && let Some(events) = protocol::events_of_list(&self.held)
+            {
+                self.held = events;
+                self.exchange.streamed = true;
+            }
         }
         let metered = std::mem::replace(&mut answer.meter, Meter::new(self.request.protocol));
         let metered = metered.finish();
@@ -164,14 +167,13 @@ impl ActiveExchange {
                     &self.held
                 });
             }
-            let end = metered.cut.as_deref();
             let tokens = metered
                 .usage
                 .iter()
                 .map(|usage| usage.output_tokens)
                 .filter(|n| *n > 0);
-            let of = |end: &str| (trajectory::truncation(end), tokens.collect());
-            self.session.totals().truncation = end.map(of);
+            let truncation = metered.cut.map(|cut| (cut, tokens.collect()));
+            self.session.totals().truncation = truncation;
         }
         let why = self.complaint(&metered, broken.as_deref());
         let held = std::mem::take(&mut self.held);
@@ -181,10 +183,10 @@ impl ActiveExchange {
                 self.reply.break_off(why).await;
             }
             self.exchange.error.clone_from(&why);
-            return Ok(self.fault_in_answer(why).await);
+            return Ok(why);
         }
         let Some(why) = why else {
-            self.begin(&answer);
+            self.begin(&answer, self.exchange.streamed);
             self.pass(held.into()).await;
             return Ok(None);
         };
@@ -228,11 +230,11 @@ impl ActiveExchange {
         (!says).then(|| "the provider's answer is empty".into())
     }
 
-    fn begin(&mut self, answer: &Incoming) {
+    fn begin(&mut self, answer: &Incoming, is_stream: bool) {
         self.exchange.status = answer.status.as_u16();
         let mut headers = answer.headers.clone();
         // Some providers say something else.
-        headers.extend(content_type(answer.meter.is_stream()));
+        headers.extend(content_type(is_stream));
         self.reply.begin(answer.status, &headers);
     }
 }

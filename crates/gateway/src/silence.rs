@@ -95,10 +95,14 @@ impl Silence {
             }
         }
         self.until(patience.saturating_add(self.longest)).await;
-        self.failure(match self.is_long {
+        let next = match self.is_long {
             true => Next::Probe,
             false => Next::Try,
-        })
+        };
+        Failure {
+            is_left_alone: true,
+            ..self.failure(next)
+        }
     }
 
     fn until(&self, length: Duration) -> tokio::time::Sleep {

@@ -400,6 +400,10 @@ async fn callers_in_this_process_stream_where_the_provider_can() {
             refusal == late,
             "the clock stands until the first byte"
         );
+        let again = fixture.session(Protocol::Chat);
+        again.chat(&body).await.unwrap().unwrap();
+        let last = fixture.llm.seen().pop().unwrap();
+        assert_eq!(last.body["stream"], refusal == late);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use swe_ci_core::agent::{Endpoint, Protocol};
+use swe_ci_core::step::Truncation;
 
 use super::fields::Fields;
 use super::meter::{AnswerProgress, Counts, Ends, number};
@@ -11,7 +12,10 @@ pub struct Chat;
 
 const ENDS: Ends = Ends {
     done: &["stop", "tool_calls", "function_call"],
-    cut: &["length", "content_filter"],
+    cut: &[
+        ("length", Truncation::CutOff),
+        ("content_filter", Truncation::Filtered),
+    ],
 };
 
 impl Dialect for Chat {

@@ -4,6 +4,7 @@ use axum::http::HeaderName;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 use swe_ci_core::agent::{Endpoint, Protocol};
+use swe_ci_core::step::Truncation;
 
 use super::fields::Fields;
 use super::meter::{AnswerProgress, Counts, Ends, number};
@@ -24,15 +25,15 @@ pub struct Gemini;
 const ENDS: Ends = Ends {
     done: &["STOP"],
     cut: &[
-        "MAX_TOKENS",
-        "SAFETY",
-        "RECITATION",
-        "LANGUAGE",
-        "BLOCKLIST",
-        "PROHIBITED_CONTENT",
-        "SPII",
-        "UNEXPECTED_TOOL_CALL",
-        "MALFORMED_FUNCTION_CALL",
+        ("MAX_TOKENS", Truncation::CutOff),
+        ("SAFETY", Truncation::Filtered),
+        ("RECITATION", Truncation::Filtered),
+        ("LANGUAGE", Truncation::Filtered),
+        ("BLOCKLIST", Truncation::Filtered),
+        ("PROHIBITED_CONTENT", Truncation::Filtered),
+        ("SPII", Truncation::Filtered),
+        ("UNEXPECTED_TOOL_CALL", Truncation::CutOff),
+        ("MALFORMED_FUNCTION_CALL", Truncation::CutOff),
     ],
 };
 
@@ -107,7 +108,7 @@ impl Dialect for Gemini {
         let refused = &answer["promptFeedback"]["blockReason"];
         progress.say(refused);
         progress.end_if(refused.is_string());
-        progress.end_if(answer["totalTokens"].is_u64());
+        progress.end_if(number(answer, "/totalTokens") > 0);
     }
 
     fn error(&self, problem: Problem, message: &str) -> Value {

@@ -13,7 +13,7 @@ const REQUEST: &str = "\
 
 /// Response headers passed on to the harness. The others describe the account.
 const RESPONSE: &str = "\
-    content-type content-encoding retry-after retry-after-ms x-should-retry x-request-id \
+    content-type retry-after retry-after-ms x-should-retry x-request-id \
     request-id openai-processing-ms";
 
 /// The session's token, from any header or query field a harness may use.

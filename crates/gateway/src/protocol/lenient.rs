@@ -1,10 +1,9 @@
-//! JSON as it is met: halves of surrogate pairs, NaN and infinity, numbers without
-//! bounds, a byte order mark, any depth.
+//! JSON as it is met: halves of surrogate pairs, control characters, escapes of other
+//! languages, numbers in other forms or without bounds, any depth.
 
 use std::borrow::Cow;
 
-use axum::body::Bytes;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// Levels of nesting that are read. Parsers refuse more than 128, and a value stands
 /// in others.
@@ -70,12 +69,13 @@ pub fn readable(bytes: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// The beginning of an answer without a byte order mark.
-pub fn without_mark(piece: Bytes) -> Bytes {
-    match piece.starts_with(b"\xef\xbb\xbf") {
-        true => piece.slice(3..),
-        false => piece,
-    }
+/// The events of an answer that is a list of what a stream would have told.
+pub fn events_of_list(bytes: &[u8]) -> Option<Vec<u8>> {
+    let Some(Value::Array(parts)) = read_json(bytes) else {
+        return None;
+    };
+    let events = parts.iter().map(|part| format!("data: {part}\n\n"));
+    Some(events.collect::<String>().into_bytes())
 }
 
 /// Halves of pairs become U+FFFD; what is no number becomes null.
@@ -96,20 +96,40 @@ pub fn mended(text: &str) -> String {
                         mended.push_str(&rest[..taken]);
                     }
                     Some(0xd800..0xe000) => mended.push('\u{fffd}'),
+                    None if !is_escape(&rest[..taken]) => {
+                        taken = 1;
+                        mended.push_str(r"\\");
+                    }
                     _ => mended.push_str(&rest[..taken]),
                 }
             }
-            '-' | '+' | '0'..='9' | 'N' | 'I' if !quoted => {
+            '\0'..' ' if quoted => mended.push_str(&format!("\\u{:04x}", u32::from(first))),
+            '-' | '+' | '.' | '0'..='9' | 'N' | 'I' if !quoted => {
                 let ends = |c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c);
                 taken = rest.find(ends).unwrap_or(rest.len());
-                let number = rest[..taken].parse::<f64>().is_ok_and(f64::is_finite);
-                mended.push_str(if number { &rest[..taken] } else { "null" });
+                mended.push_str(&number(&rest[..taken]));
             }
             _ => mended.push(first),
         }
         rest = &rest[taken..];
     }
     mended
+}
+
+/// As JSON writes it; some write `+1`, `01` or `.5`.
+fn number(text: &str) -> String {
+    let strict = serde_json::from_str::<Number>(text).map(|_| text.to_owned());
+    let whole = || text.parse::<i64>().ok().map(|n| n.to_string());
+    let finite = || Number::from_f64(text.parse().ok()?).map(|n| n.to_string());
+    let found = strict.ok().or_else(whole).or_else(finite);
+    found.unwrap_or_else(|| "null".to_owned())
+}
+
+fn is_escape(text: &str) -> bool {
+    matches!(
+        text.as_bytes(),
+        [_, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't']
+    ) || surrogate(text).is_some()
 }
 
 /// The bytes of the escape that a text begins with.

@@ -3,6 +3,7 @@
 use axum::http::HeaderName;
 use serde_json::{Value, json};
 use swe_ci_core::agent::{Endpoint, Protocol};
+use swe_ci_core::step::Truncation;
 
 use super::meter::{AnswerProgress, Counts, Ends, number};
 use super::{AgentRequest, Call, Dialect, Problem, Route};
@@ -11,7 +12,11 @@ pub struct Messages;
 
 const ENDS: Ends = Ends {
     done: &["end_turn", "stop_sequence", "tool_use", "pause_turn"],
-    cut: &["max_tokens", "refusal", "model_context_window_exceeded"],
+    cut: &[
+        ("max_tokens", Truncation::CutOff),
+        ("refusal", Truncation::Filtered),
+        ("model_context_window_exceeded", Truncation::ContextFull),
+    ],
 };
 
 impl Dialect for Messages {
@@ -77,7 +82,7 @@ impl Dialect for Messages {
         progress.say(&answer["content"]);
         progress.reason(&answer["stop_reason"], ENDS);
         // An answer, or a count of tokens.
-        progress.end_if(answer["content"].is_array() || answer["input_tokens"].is_u64());
+        progress.end_if(answer["content"].is_array() || number(answer, "/input_tokens") > 0);
     }
 
     fn error(&self, problem: Problem, message: &str) -> Value {

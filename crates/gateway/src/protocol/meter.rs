@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use swe_ci_core::agent::Protocol;
+use swe_ci_core::step::Truncation;
 use swe_ci_core::usage::Usage;
 
 use super::super::sse::{Event, Splitter};
@@ -37,8 +38,8 @@ pub struct Metered {
     pub said: String,
     /// The reason for the end, if the protocol knows no such.
     pub odd_end: Option<String>,
-    /// The reason for the end, if it was a limit or a filter of the model's.
-    pub cut: Option<String>,
+    /// How a limit or a filter of the model's ended it, if one did.
+    pub cut: Option<Truncation>,
 }
 
 /// The reasons that a protocol gives for the end of an answer.
@@ -47,7 +48,7 @@ pub(super) struct Ends {
     /// The model was done.
     pub done: &'static [&'static str],
     /// A limit or a filter of the model's ended it, perhaps before its first word.
-    pub cut: &'static [&'static str],
+    pub cut: &'static [(&'static str, Truncation)],
 }
 
 /// Meters an answer in pieces of any size. It holds at most one event of a
@@ -89,7 +90,7 @@ pub(super) struct AnswerProgress {
     says: bool,
     said: String,
     odd_end: Option<String>,
-    cut: Option<String>,
+    cut: Option<Truncation>,
     error: Option<String>,
 }
 
@@ -105,11 +106,6 @@ impl Meter {
     /// Whether the answer is a stream of events, whatever its head says.
     pub fn is_stream(&self) -> bool {
         matches!(self.form, Form::Stream(_))
-    }
-
-    /// Whether there is nothing but white space so far.
-    pub fn is_empty(&self) -> bool {
-        matches!(self.form, Form::Unknown)
     }
 
     /// Grows while the provider is at work: comments and signs of a queue keep the
@@ -152,6 +148,10 @@ impl Meter {
         let mut unread = matches!(self.form, Form::TooLong);
         match &mut self.form {
             Form::Whole(whole) => match read_json(whole) {
+                // Where a proxy drops `alt=sse`, Gemini streams a list.
+                Some(Value::Array(parts)) => parts
+                    .iter()
+                    .for_each(|part| dialect(self.protocol).answer(part, &mut self.progress)),
                 Some(answer) => dialect(self.protocol).answer(&answer, &mut self.progress),
                 None => unread = true,
             },
@@ -237,9 +237,9 @@ impl AnswerProgress {
             return;
         };
         self.odd_end = None;
-        if ends.cut.contains(&reason) {
+        if let Some((_, cut)) = ends.cut.iter().find(|(name, _)| *name == reason) {
             self.says = true;
-            self.cut = Some(reason.to_owned());
+            self.cut = Some(*cut);
         } else if !ends.done.contains(&reason) {
             self.odd_end = Some(reason.chars().take(MAX_ERROR).collect());
         }
@@ -298,10 +298,11 @@ fn is_sign_of_a_queue(event: &Value) -> bool {
 }
 
 /// The number at a JSON pointer; 0 if there is none, or none that can be. Some
-/// providers write whole numbers with a fraction.
+/// providers write whole numbers with a fraction, or as texts.
 pub(super) fn number(value: &Value, pointer: &str) -> u64 {
-    let number = value.pointer(pointer);
-    let whole = number.and_then(Value::as_u64);
-    let number = whole.unwrap_or_else(|| number.and_then(Value::as_f64).map_or(0, |n| n as u64));
+    let number = match value.pointer(pointer) {
+        Some(Value::String(text)) => text.trim().parse().unwrap_or(0.0),
+        number => number.and_then(Value::as_f64).unwrap_or(0.0),
+    } as u64;
     if number > MOST_TOKENS { 0 } else { number }
 }

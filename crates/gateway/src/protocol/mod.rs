@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use swe_ci_core::agent::{Endpoint, Protocol};
 
 pub use headers::{key_header, passed_on_request, passed_on_response, token};
-pub use lenient::{read_json, readable, without_mark};
+pub use lenient::{events_of_list, read_json, readable};
 pub use meter::{Meter, Metered};
 pub use problem::{Problem, error_body, error_event, keep_alive};
 pub use request::{AgentRequest, Call, Outgoing, Route, call, minimal, models_body, parse_request};

@@ -97,6 +97,7 @@ pub fn parse_request(call: &Call, bytes: &[u8]) -> Result<AgentRequest, String> 
         Call::Models => return Err("a request for the list of models has no body".into()),
     };
     let not_an_object = |error| format!("the body is not a JSON object: {error}");
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     // Some clients write JSON that is not strict. The provider gets strict JSON.
     let text = match (
         serde_json::from_slice::<Value>(bytes),

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use swe_ci_core::agent::{Endpoint, Protocol};
+use swe_ci_core::step::Truncation;
 
 use super::meter::{AnswerProgress, Counts, Ends, number};
 use super::{AgentRequest, Call, Dialect, Problem, Route};
@@ -10,7 +11,7 @@ pub struct Responses;
 
 const ENDS: Ends = Ends {
     done: &["completed"],
-    cut: &["incomplete"],
+    cut: &[("incomplete", Truncation::CutOff)],
 };
 
 impl Dialect for Responses {

@@ -798,4 +798,32 @@ fn json_is_read_as_it_is_met() {
         &with(r#"NaN \ud83d\ude00 \ude00 \" \\"#, "7.0"),
         usage(7, 0, 3, 0),
     );
+    let (raw, tokens) = (
+        "a line\nand \t \u{1b}, \\d \\u12 \\x41",
+        ["+7", "07", "7.", r#""7""#],
+    );
+    for tokens in tokens {
+        check(&with(raw, tokens), usage(7, 0, 3, 0));
+    }
+    let read = |text: &str| read_json(text.as_bytes()).unwrap();
+    assert_eq!(read("[.5, -01, \"\\d\n\"]"), json!([0.5, -1, "\\d\n"]));
+    let marked = b"\xef\xbb\xbf{\"model\":\"m\"}";
+    let marked = parse_request(
+        &call(&Method::POST, "/v1/chat/completions").unwrap(),
+        marked,
+    );
+    assert_eq!(marked.unwrap().model, "m");
+
+    let parts = r#"[{"candidates": [{"content": {"parts": [{"text": "a"}]}}]},
+        {"candidates": [{"finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 7}}]"#;
+    for list in [
+        parts.to_owned().into_bytes(),
+        events_of_list(parts.as_bytes()).unwrap(),
+    ] {
+        let mut meter = Meter::new(Gemini);
+        meter.take(&list);
+        let found = meter.finish();
+        let read = (found.complete, found.says, found.usage);
+        assert_eq!(read, (true, true, usage(7, 0, 0, 0)));
+    }
 }

@@ -24,7 +24,7 @@ use swe_ci_views::conversation::{Messages, RecordingFormat};
 use swe_ci_views::trajectories::StepDigest;
 
 pub use atif::About;
-pub(crate) use digest::{is_too_long, tokens_of_refusal, truncation};
+pub(crate) use digest::{is_too_long, tokens_of_refusal};
 
 use conversations::{Conversation, conversations};
 

@@ -5,7 +5,6 @@ mod commands;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use swe_ci_core::step::Truncation;
 use swe_ci_views::trajectories::{Repeated, StepDigest, Use};
 
 use self::commands::{exit_code, programs};
@@ -203,14 +202,6 @@ pub(crate) fn tokens_of_refusal(refusal: &str) -> Vec<u64> {
         two.clear();
     }
     two
-}
-
-/// By the reason for the end of an answer.
-pub(crate) fn truncation(stopped: &str) -> Truncation {
-    match stopped.eq_ignore_ascii_case(FULL) {
-        true => Truncation::ContextFull,
-        false => Truncation::CutOff,
-    }
 }
 
 /// By the call's id; in a protocol without ids, by the order.
