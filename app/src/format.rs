@@ -27,7 +27,7 @@ pub(crate) fn interval_in_words(interval: Interval, places: usize) -> String {
 /// "95 % interval $0.40 to $0.60".
 pub(crate) fn range_in_words(interval: Interval, show: impl Fn(f64) -> String) -> String {
     let [low, high] = [interval.low, interval.high].map(show);
-    format!("95 % interval {low} to {high}")
+    format!("95\u{a0}% interval {low} to {high}")
 }
 
 /// "[$0.40, $0.60]".
@@ -211,9 +211,9 @@ mod tests {
             let interval = Interval { low, high };
             assert_eq!(interval_in_words(interval, places), expect);
         };
-        check(0.514, 0.7, 2, "95 % interval 0.51 to 0.70");
-        check(-0.2, -0.001, 2, "95 % interval \u{2212}0.20 to 0.00");
-        check(9.75, 12.0, 1, "95 % interval 9.8 to 12.0");
+        check(0.514, 0.7, 2, "95\u{a0}% interval 0.51 to 0.70");
+        check(-0.2, -0.001, 2, "95\u{a0}% interval \u{2212}0.20 to 0.00");
+        check(9.75, 12.0, 1, "95\u{a0}% interval 9.8 to 12.0");
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
         };
         assert_eq!(range(interval, usd), "[$0.40, $12]");
         let words = range_in_words(interval, usd);
-        assert_eq!(words, "95 % interval $0.40 to $12");
+        assert_eq!(words, "95\u{a0}% interval $0.40 to $12");
     }
 
     #[test]

@@ -156,12 +156,12 @@ glossary! {
             "The version of the definitions used to count a run. Rows of different versions cannot be compared."),
     ]
     "Certainty" [
-        Interval("interval", "95 % interval",
+        Interval("interval", "95\u{a0}% interval",
             "The range in which a figure would mostly fall if the repositories were drawn again. It shows how certain the figure is."),
         Resample("resample", "resample",
             "A random draw, with replacement, of as many repositories as there are. Intervals come from 2,000 resamples."),
         RankInterval("rank-interval", "rank interval",
-            "The range of ranks a row holds in 95 % of the resamples, shown below or beside the rank."),
+            "The range of ranks a row holds in 95\u{a0}% of the resamples, shown below or beside the rank."),
         TieGroup("tie-group", "tie group",
             "Neighbouring rows that the data cannot tell apart. Their difference may be luck."),
     ]
@@ -177,7 +177,7 @@ glossary! {
         Finding("integrity-finding", "integrity finding",
             "Something the platform noticed about the way an iteration's tests came to their result. A note has no consequence; a suspicious one holds the run for review; tampering collapses the iteration."),
         Unranked("not-ranked", "not ranked",
-            "A run that has scores and no rank: it has scores of fewer than 95 % of the split's tasks, its budget ended evolutions, it asked for fewer iterations than the others, or a suspicious finding waits for a decision (the run is held for review) or was confirmed. It stands below the ranked rows, and no figure counts it."),
+            "A run that has scores and no rank: it has scores of fewer than 95\u{a0}% of the split's tasks, its budget ended evolutions, it asked for fewer iterations than the others, or a suspicious finding waits for a decision (the run is held for review) or was confirmed. It stands below the ranked rows, and no figure counts it."),
     ]
 }
 

@@ -20,6 +20,7 @@ mod error;
 mod format;
 mod glossary;
 mod labels;
+mod looks;
 pub mod pages;
 mod preview;
 mod query;

@@ -52,6 +52,7 @@ pub(crate) fn reading_of(query: &ParamsMap) -> Reading {
         open: named(query, "open"),
         from_leader: query.get_str("relative") == Some(LEADER),
         by_rank: query.get_str("order") == Some(RANK),
+        papers_range: query.get_str("range") == Some(PAPER),
     }
 }
 
@@ -142,7 +143,12 @@ pub(crate) struct Reading {
     /// Whether figures with a row for each run show them in the order of the
     /// ranking, instead of by their values.
     pub by_rank: bool,
+    /// Whether ranks are shown for the γs of the paper's figure alone.
+    pub papers_range: bool,
 }
+
+/// The value of `range=` that shows the γs of the paper's figure.
+pub(crate) const PAPER: &str = "paper";
 
 /// The value of `order=` that orders figures by the ranking.
 const RANK: &str = "rank";
@@ -168,6 +174,7 @@ impl Reading {
         query.add("published", (!self.published).then_some(OFF));
         query.add("relative", self.from_leader.then_some(LEADER));
         query.add("order", self.by_rank.then_some(RANK));
+        query.add("range", self.papers_range.then_some(PAPER));
         query.add_rows(&self.view);
         if self.view.columns != Columns::default() {
             query.add_columns(self.view.columns);
@@ -320,6 +327,7 @@ mod tests {
                     ("published", wrong),
                     ("relative", wrong),
                     ("order", wrong),
+                    ("range", wrong),
                     ("split", ""),
                     ("provider", ""),
                     ("kind", wrong),

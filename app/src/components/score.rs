@@ -19,7 +19,7 @@ pub fn Score(
         interval.get().map(|interval| {
             view! {
                 <span class="score-interval">
-                    <span class="visually-hidden">", 95 % interval "</span>
+                    <span class="visually-hidden">", 95\u{a0}% interval "</span>
                     {format::interval(interval, 2)}
                 </span>
             }

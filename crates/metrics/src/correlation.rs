@@ -1,6 +1,10 @@
-//! Pearson's correlation (Figure 7).
+//! Pearson's correlation (Figure 7), and how certain it is.
 
 use crate::SAME;
+use crate::uncertainty::Interval;
+
+/// The 97.5 % quantile of the normal distribution.
+const Z: f64 = 1.959_963_984_540_054;
 
 /// The correlation of the two coordinates, -1 to 1. `None` with fewer than
 /// three points, or when one coordinate does not vary: then it is undefined,
@@ -31,6 +35,20 @@ pub fn pearson(points: &[(f64, f64)]) -> Option<f64> {
     r.is_finite().then(|| r.clamp(-1.0, 1.0))
 }
 
+/// The 95 % interval of a correlation over n points, by Fisher's transformation.
+/// `None` with fewer than four points, or where all lie on one line.
+pub(crate) fn fisher(r: f64, n: usize) -> Option<Interval> {
+    if n < 4 || r.abs() > 1.0 - SAME {
+        return None;
+    }
+    let half = Z / ((n - 3) as f64).sqrt();
+    let end = |shift: f64| (r.atanh() + shift).tanh();
+    Some(Interval {
+        low: end(-half),
+        high: end(half),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +74,16 @@ mod tests {
             &[(1.0, 0.0), (2.0, 2.0), (3.0, 0.0), (4.0, 2.0)],
             Some(2.0 / 20f64.sqrt()),
         );
+    }
+
+    #[test]
+    fn intervals_by_hand() {
+        // atanh 0.5 is 0.5493; of 28 points the half is 1.96 / 5 = 0.3920.
+        let interval = fisher(0.5, 28).unwrap();
+        assert!((interval.low - 0.156).abs() < 1e-3 && (interval.high - 0.736).abs() < 1e-3);
+        for (r, n) in [(0.5, 3), (1.0, 20), (-1.0, 20)] {
+            assert_eq!(fisher(r, n), None);
+        }
     }
 
     proptest! {

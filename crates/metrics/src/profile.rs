@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::correlation::fisher;
+use crate::uncertainty::Interval;
 use crate::{Regression, Series, mean, pearson};
 
 /// Turns per interval of Figure 12; longer runs have more intervals.
@@ -82,6 +84,20 @@ impl Profile {
             bins: bins(&iterations),
             iterations,
         }
+    }
+
+    /// The 95 % interval of the rate's correlation, over the iterations that have
+    /// a rate.
+    pub fn rate_interval(&self) -> Option<Interval> {
+        let rates = self.iterations.iter().filter_map(|i| i.regression_rate);
+        fisher(self.rate_correlation?, rates.count())
+    }
+
+    /// The same of the magnitude's.
+    pub fn magnitude_interval(&self) -> Option<Interval> {
+        let magnitudes = self.iterations.iter();
+        let magnitudes = magnitudes.filter_map(|i| i.regression_magnitude);
+        fisher(self.magnitude_correlation?, magnitudes.count())
     }
 }
 

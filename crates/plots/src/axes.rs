@@ -5,6 +5,9 @@ use crate::format;
 use crate::paint::Paint;
 use crate::ticks::places;
 
+/// Pixels between the edge of the picture and the title of an axis.
+pub(crate) const EDGE: f64 = 12.0;
+
 /// Lines across the data area, the one at 0 darker, with their numbers left.
 pub(crate) fn values(canvas: &Canvas<'_>, frame: &Frame, values: &[f64]) {
     let (left, right) = (*frame.x.start(), *frame.x.end());
@@ -40,15 +43,21 @@ pub(crate) fn along(canvas: &Canvas<'_>, frame: &Frame, title: &str, below: f64)
 
 /// The title of the vertical axis, in the corner above it.
 pub(crate) fn upright(canvas: &Canvas<'_>, title: &str) {
-    canvas.text(title, (2.0, 10.0), Anchor::Right, Paint::Muted);
+    canvas.text(title, (EDGE, 10.0), Anchor::Right, Paint::Muted);
 }
 
-/// A tick every 0.2, or 0.4 where there is little room.
+/// From end to end: a tick every 0.25, or 0.5 where there is little room; every 0.1
+/// of a short range.
 pub(crate) fn gammas(canvas: &Canvas<'_>, frame: &Frame) {
-    let step = if frame.inner_width() < 260 { 4 } else { 2 };
-    for tenth in (6..=20).step_by(step) {
-        let gamma = f64::from(tenth) / 10.0;
-        tick(canvas, frame, gamma, &format!("{gamma:.1}"));
+    let (low, high) = (*frame.x.start(), *frame.x.end());
+    let step = match frame.inner_width() {
+        _ if high - low < 1.0 => 0.1,
+        0..260 => 0.5,
+        _ => 0.25,
+    };
+    for number in 0..=((high - low) / step).round() as u32 {
+        let gamma = low + f64::from(number) * step;
+        tick(canvas, frame, gamma, &format!("{gamma:.2}"));
     }
 }
 

@@ -1,17 +1,21 @@
 //! One number per run, a row each: a dot with its interval on a scale from 0.
 
-use swe_ci_views::figures::{Bar, Bars};
+use swe_ci_core::uncertainty::Interval;
+use swe_ci_views::figures::{Bar, Bars, Others, PublishedBar};
 
 use crate::axes;
 use crate::brush::{Brush, summary};
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
 use crate::format;
-use crate::paint::Paint;
+use crate::legend::Key;
+use crate::marker::Filling;
+use crate::paint::{Paint, shape};
 use crate::ticks::{places, ticks};
 use crate::{Figure, Mark};
 
 pub(crate) fn bars(brush: &Brush<'_>, data: &Bars, title: &str) -> Figure {
-    let rows = u32::try_from(data.bars.len()).unwrap_or(1);
+    let rows = data.bars.len() + data.published.len() + usize::from(data.others.is_some());
+    let rows = u32::try_from(rows).unwrap_or(1);
     let row = brush.either(27, 40);
     let margins = Margins::new(10, brush.either(64, 56), 50, brush.either(214, 14));
     let frame = Frame {
@@ -25,12 +29,108 @@ pub(crate) fn bars(brush: &Brush<'_>, data: &Bars, title: &str) -> Figure {
     frame.draw(brush.theme, summary(title, runs), |canvas| {
         scale(canvas, data, f64::from(rows));
         axes::along(canvas, &frame, data.measure.axis(), 26.0);
-        let row = |(number, bar): (usize, &Bar)| {
+        let others = data.others.as_ref();
+        let others = others.and_then(|others| Row::of_others(data, others));
+        let published = data.published.iter();
+        let published = published.map(|bar| Row::of_published(brush, data, bar));
+        let bars = data.bars.iter().map(|bar| Row::of_run(brush, data, bar));
+        let all = bars.chain(others).chain(published);
+        let draw = |(number, row): (usize, Row)| {
             let y = f64::from(rows) - number as f64 - 0.5;
-            draw_row(brush, canvas, data, bar, y)
+            row.draw(brush, canvas, data, y)
         };
-        data.bars.iter().enumerate().map(row).collect()
+        all.enumerate().map(draw).collect()
     })
+}
+
+struct Row {
+    name: String,
+    /// Of the name.
+    ink: Paint,
+    value: f64,
+    interval: Option<Interval>,
+    marker: Key,
+    radius: f64,
+    filling: Filling,
+    label: String,
+    line: Option<usize>,
+}
+
+impl Row {
+    fn of_run(brush: &Brush<'_>, data: &Bars, bar: &Bar) -> Self {
+        let interval = bar.interval.map_or_else(String::new, |interval| {
+            format!(" {}", format::interval(interval, data.measure.places()))
+        });
+        let model = &bar.run.model;
+        let marker = Key::of_run(brush, &bar.run, model.clone());
+        Self {
+            name: model.clone(),
+            ink: Paint::Ink,
+            value: bar.value,
+            interval: bar.interval,
+            radius: 5.0,
+            filling: Filling::of(marker.number),
+            label: format!("{model}: {}{interval}", number(data, bar.value)),
+            line: Some(marker.number),
+            marker,
+        }
+    }
+
+    fn of_others(data: &Bars, others: &Others) -> Option<Self> {
+        let middle = *others.middles.first()?;
+        Some(Self {
+            name: others.name(),
+            ink: Paint::Muted,
+            value: middle.median,
+            interval: Some(middle.most),
+            marker: Key {
+                number: 0,
+                paint: Paint::Muted,
+                words: String::new(),
+            },
+            radius: 4.0,
+            filling: Filling::None,
+            label: others.in_words(middle, data.measure.places()),
+            line: None,
+        })
+    }
+
+    fn of_published(brush: &Brush<'_>, data: &Bars, bar: &PublishedBar) -> Self {
+        let value = number(data, bar.value);
+        Self {
+            name: bar.model.clone(),
+            ink: Paint::Muted,
+            value: bar.value,
+            interval: None,
+            marker: Key::of_provider(brush, &bar.provider, String::new()),
+            radius: 3.0,
+            filling: Filling::None,
+            label: format!("{}: {value}, as published", bar.model),
+            line: None,
+        }
+    }
+
+    /// In narrow layouts, names are above their rows.
+    fn draw(self, brush: &Brush<'_>, canvas: &Canvas<'_>, data: &Bars, y: f64) -> Mark {
+        let (left, middle) = canvas.pixel(0.0, y);
+        let (x, _) = canvas.pixel(self.value, y);
+        let (right, _) = canvas.pixel(data.most, y);
+        let (roomy, narrow) = ((left - 12.0, middle), (left, middle - 9.0));
+        brush.words(canvas, &self.name, self.ink, roomy, narrow);
+        let middle = middle + brush.either(0.0, 8.0);
+        let Key {
+            number: n, paint, ..
+        } = self.marker;
+        if let Some(interval) = self.interval {
+            let (low, _) = canvas.pixel(interval.low, y);
+            let (high, _) = canvas.pixel(interval.high, y);
+            canvas.interval((low, high), middle, 3.5, paint, (2.0, 1.5));
+        }
+        canvas.marker((x, middle), shape(n), self.radius, paint, self.filling);
+        let value = number(data, self.value);
+        canvas.bold_text(&value, (right + 12.0, middle), Anchor::Right, self.ink);
+        Mark::new((self.value, y), (x, middle), self.line, self.label)
+    }
 }
 
 fn scale(canvas: &Canvas<'_>, data: &Bars, top: f64) {
@@ -45,31 +145,6 @@ fn scale(canvas: &Canvas<'_>, data: &Bars, top: f64) {
     }
 }
 
-/// In narrow layouts, names are above their rows.
-fn draw_row(brush: &Brush<'_>, canvas: &Canvas<'_>, data: &Bars, bar: &Bar, y: f64) -> Mark {
-    let (left, middle) = canvas.pixel(0.0, y);
-    let (x, _) = canvas.pixel(bar.value, y);
-    let (right, _) = canvas.pixel(data.most, y);
-    let down = brush.either(0.0, 8.0);
-    let (roomy, narrow) = ((left - 12.0, middle), (left, middle - 9.0));
-    brush.name(canvas, &bar.run, roomy, narrow);
-    let middle = middle + down;
-    canvas.pixel_line(&[(left, middle), (x, middle)], Paint::Axis, 1.0);
-    if let Some(interval) = bar.interval {
-        let (low, _) = canvas.pixel(interval.low, y);
-        let (high, _) = canvas.pixel(interval.high, y);
-        canvas.interval((low, high), middle, 3.5, brush.solid(&bar.run), (2.0, 1.5));
-    }
-    brush.marker(canvas, &bar.run, (x, middle), 5.0);
-    let value = number(data, bar.value);
-    canvas.bold_text(&value, (right + 12.0, middle), Anchor::Right, Paint::Ink);
-    let interval = bar.interval.map_or_else(String::new, |interval| {
-        format!(" {}", format::interval(interval, data.measure.places()))
-    });
-    let label = format!("{}: {value}{interval}", bar.run.model);
-    Mark::new((bar.value, y), (x, middle), brush.number(&bar.run), label)
-}
-
 fn number(data: &Bars, value: f64) -> String {
     format::decimals(value, data.measure.places())
 }
@@ -78,7 +153,7 @@ fn number(data: &Bars, value: f64) -> String {
 mod tests {
     use swe_ci_views::figures::Figure as Which;
 
-    use crate::fixture::{data, leaderboard, leaderboard_of};
+    use crate::fixture::{data, leaderboard, leaderboard_of, study};
     use crate::{Layout, Series, Theme, figure};
 
     #[test]
@@ -126,5 +201,32 @@ mod tests {
         )
         .marks;
         assert_eq!(marks[0].label, "only: 1.0");
+    }
+
+    #[test]
+    fn others_and_published_ones_come_last() {
+        let names: Vec<String> = (0..4).map(|i| format!("m{i}")).collect();
+        let models: Vec<(&str, &[f64])> = names.iter().map(|n| (n.as_str(), &[0.5][..])).collect();
+        let leaderboard = leaderboard(&models);
+        let mut study = study(&leaderboard, 1.0);
+        study.others = study.rows.split_off(2);
+        let rates = Which::ZeroRegression.data(&study);
+        let series = Series::new(&leaderboard, &study.rows);
+        let drawn = figure(
+            Which::ZeroRegression,
+            &rates,
+            &series,
+            Layout::Wide,
+            Theme::Page,
+        );
+        let labels: Vec<&str> = drawn.marks.iter().map(|m| m.label.as_str()).collect();
+        let expect = [
+            "m0: 1.00",
+            "m1: 1.00",
+            "median of 2 others: 1.00, four of five 1.00 to 1.00",
+            "Published model: 0.37, as published",
+        ];
+        assert_eq!(labels, expect);
+        assert_eq!(drawn.marks[2].line, None);
     }
 }

@@ -1,11 +1,13 @@
 //! The parts all shapes share: the layout, the colours and markers of runs, and the
 //! summary of a figure.
 
-use swe_ci_views::figures::Subject;
+use swe_ci_views::figures::{MOST_RUNS, Subject};
 
 use crate::canvas::{Anchor, Canvas};
 use crate::format;
-use crate::paint::{Paint, Theme};
+use crate::labels::LABEL_GAP;
+use crate::marker::Filling;
+use crate::paint::{Paint, Theme, shape};
 use crate::series::{RunLook, Series};
 use crate::{Size, text};
 
@@ -24,8 +26,6 @@ pub enum Layout {
     Page,
 }
 
-/// More names than this, nobody reads.
-pub(crate) const MOST_NAMES: usize = 12;
 /// Pixels between a name and the edge of the picture.
 const EDGE: f64 = 8.0;
 
@@ -33,7 +33,7 @@ const EDGE: f64 = 8.0;
 pub(crate) struct Brush<'a> {
     pub layout: Layout,
     pub theme: Theme,
-    series: &'a Series,
+    pub series: &'a Series,
 }
 
 impl Layout {
@@ -99,6 +99,12 @@ impl<'a> Brush<'a> {
         Size::of(self.layout.width(), height)
     }
 
+    /// At least this height, and room for a name at the end of each of so many
+    /// lines; `around` is the height of the margins.
+    pub(crate) fn size_with_names(&self, height: u32, around: u32, names: usize) -> Size {
+        self.size(height.max(around + height_of_names(names)))
+    }
+
     /// One of two values, by the width of the layout.
     pub(crate) fn either<T>(&self, roomy: T, narrow: T) -> T {
         if self.narrow() { narrow } else { roomy }
@@ -131,7 +137,7 @@ impl<'a> Brush<'a> {
         let is_featured = |each: &&T| self.look(run(each)).featured;
         let (mut named, others): (Vec<&T>, Vec<&T>) = runs.iter().partition(is_featured);
         named.extend(others);
-        named.truncate(MOST_NAMES);
+        named.truncate(MOST_RUNS);
         named
     }
 
@@ -144,16 +150,34 @@ impl<'a> Brush<'a> {
         roomy: (f64, f64),
         narrow: (f64, f64),
     ) {
+        self.words(canvas, &run.model, Paint::Ink, roomy, narrow);
+    }
+
+    /// The same of what is not a run.
+    pub(crate) fn words(
+        &self,
+        canvas: &Canvas<'_>,
+        words: &str,
+        paint: Paint,
+        roomy: (f64, f64),
+        narrow: (f64, f64),
+    ) {
         let width = f64::from(self.layout.width());
         let room = self.either(roomy.0, width - narrow.0) - EDGE;
         let anchor = self.either(Anchor::Left, Anchor::Right);
-        let name = text::line(&run.model, room);
-        canvas.text(&name, self.either(roomy, narrow), anchor, Paint::Ink);
+        let words = text::line(words, room);
+        canvas.text(&words, self.either(roomy, narrow), anchor, paint);
     }
 
     pub(crate) fn marker(&self, canvas: &Canvas<'_>, run: &Subject, at: (f64, f64), radius: f64) {
-        canvas.marker(at, self.number(run), radius, self.solid(run), true);
+        let number = self.number(run);
+        let filling = Filling::of(number);
+        canvas.marker(at, shape(number), radius, self.solid(run), filling);
     }
+}
+
+pub(crate) fn height_of_names(names: usize) -> u32 {
+    names.min(MOST_RUNS) as u32 * LABEL_GAP as u32
 }
 
 /// "Figure: 3 runs. a 0.5, b 0.4, c 0.1.", naming at most five.

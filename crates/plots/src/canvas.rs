@@ -16,6 +16,7 @@ use plotters::prelude::{
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontStyle, IntoFont, ShapeStyle};
 
+use crate::marker::{Filling, corners};
 use crate::paint::{Paint, Theme, put_paints};
 use crate::{Figure, Mark, Size};
 
@@ -141,6 +142,18 @@ impl Frame {
         }
     }
 
+    /// The position of a datum, in pixels.
+    pub(crate) fn pixel(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        let share = |range: &RangeInclusive<f64>, value: f64| {
+            (value - range.start()) / (range.end() - range.start())
+        };
+        let (left, top) = (f64::from(self.margins.left), f64::from(self.margins.top));
+        (
+            left + share(&self.x, x) * f64::from(self.inner_width()),
+            top + (1.0 - share(&self.y, y)) * f64::from(self.inner_height()),
+        )
+    }
+
     /// Width of the data area in pixels.
     pub(crate) fn inner_width(&self) -> u32 {
         self.size.width - self.margins.left - self.margins.right
@@ -241,19 +254,21 @@ impl<'a> Canvas<'a> {
         self.path(points.iter().map(|p| units(*p)).collect(), paint, width);
     }
 
-    /// A marker that covers what is beneath it, hollow or filled, around a point
-    /// given in pixels.
+    /// A marker that covers what is beneath it, around a point given in pixels.
     pub(crate) fn marker(
         &self,
         at: (f64, f64),
         shape: usize,
         radius: f64,
         paint: Paint,
-        hollow: bool,
+        filling: Filling,
     ) {
         let centre = units(at);
         let radius = (radius * f64::from(SCALE)).round() as i32;
-        let inside = if hollow { Paint::Surface } else { paint };
+        let inside = match filling {
+            Filling::Full => paint,
+            Filling::None | Filling::Dot => Paint::Surface,
+        };
         match corners(shape, centre, radius) {
             None => {
                 self.put(&Circle::new(centre, radius, inside.stand_in().filled()));
@@ -269,10 +284,20 @@ impl<'a> Canvas<'a> {
                 self.path(corners, paint, 2.0);
             }
         }
+        if filling == Filling::Dot {
+            self.put(&Circle::new(centre, radius / 3, paint.stand_in().filled()));
+        }
     }
 
     pub(crate) fn area(&self, area: Area, paint: Paint) {
         let corners: Vec<(i32, i32)> = area.corners().into_iter().map(units).collect();
+        self.put(&Polygon::new(corners, paint.stand_in().filled()));
+    }
+
+    /// The area between two lines of data.
+    pub(crate) fn band(&self, low: &[(f64, f64)], high: &[(f64, f64)], paint: Paint) {
+        let around = low.iter().chain(high.iter().rev());
+        let corners: Vec<(i32, i32)> = around.map(|(x, y)| self.at(*x, *y)).collect();
         self.put(&Polygon::new(corners, paint.stand_in().filled()));
     }
 
@@ -379,30 +404,4 @@ fn stroke(paint: Paint, width: f64) -> ShapeStyle {
 /// Removes control characters, which XML forbids even when escaped.
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
-}
-
-/// The corners of a marker around a point, or none for a circle: both shape and
-/// colour identify a series.
-fn corners(shape: usize, (x, y): (i32, i32), radius: i32) -> Option<Vec<(i32, i32)>> {
-    let around = |points: &[(f64, f64)]| {
-        let place = |(dx, dy): &(f64, f64)| {
-            let r = f64::from(radius);
-            (x + (dx * r).round() as i32, y + (dy * r).round() as i32)
-        };
-        Some(points.iter().map(place).collect())
-    };
-    match shape % 6 {
-        0 => None,
-        1 => around(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
-        2 => around(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]),
-        3 => around(&[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)]),
-        4 => around(&[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)]),
-        _ => around(&[
-            (0.0, -1.15),
-            (1.1, -0.35),
-            (0.7, 0.95),
-            (-0.7, 0.95),
-            (-1.1, -0.35),
-        ]),
-    }
 }

@@ -3,13 +3,14 @@
 
 use swe_ci_views::figures::{Changed, ChangedLines, Subject};
 
+use crate::amounts::decades;
 use crate::axes;
 use crate::brush::{Brush, summary};
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
 use crate::format;
 use crate::legend::Legend;
 use crate::paint::Paint;
-use crate::scatter::{decades, widened};
+use crate::scatter::widened;
 use crate::{Figure, Mark};
 
 /// This many points have marks, those furthest from the diagonal: more would be
@@ -54,7 +55,7 @@ pub(crate) fn changed_lines(brush: &Brush<'_>, data: &ChangedLines) -> Figure {
         }
         let top = f64::from(frame.size.height - legend.height() - 4);
         let sides = (12.0, f64::from(frame.size.width) - 8.0);
-        legend.draw(brush, canvas, sides, top);
+        legend.draw(canvas, sides, top);
         marks(brush, canvas, points)
     })
 }

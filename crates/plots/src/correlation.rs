@@ -1,6 +1,7 @@
 //! Two panels side by side, a row for each run: its correlation of the
 //! regression rate, and of the magnitude, with the iteration.
 
+use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::figures::{Correlated, Correlations};
 
 use crate::axes;
@@ -47,6 +48,9 @@ pub(crate) fn correlations(brush: &Brush<'_>, data: &Correlations) -> Figure {
     })
 }
 
+/// r and its interval.
+type OfPanel = (Option<f64>, Option<Interval>);
+
 fn draw_row(
     brush: &Brush<'_>,
     canvas: &Canvas<'_>,
@@ -56,14 +60,20 @@ fn draw_row(
 ) -> Vec<Mark> {
     spans[0].name(brush, canvas, &run.run, (y, 9.0));
     let y = y + brush.either(0.0, 8.0);
-    let values = [run.rate, run.magnitude];
-    let dot = |((span, value), name): ((Span, Option<f64>), &str)| {
+    let values = [
+        (run.rate, run.rate_interval),
+        (run.magnitude, run.magnitude_interval),
+    ];
+    let dot = |((span, (value, interval)), name): ((Span, OfPanel), &str)| {
         let at = |r: f64| span.at(f64::midpoint(r, 1.0));
         let zero = at(0.0);
         let x = value.map_or(zero, at);
         match value {
             Some(_) => {
-                canvas.pixel_line(&[(zero, y), (x, y)], brush.solid(&run.run), 2.0);
+                if let Some(interval) = interval {
+                    let ends = (at(interval.low), at(interval.high));
+                    canvas.interval(ends, y, 3.5, brush.solid(&run.run), (1.5, 1.5));
+                }
                 brush.marker(canvas, &run.run, (x, y), 5.0);
             }
             None => canvas.text("–", (zero + 6.0, y), Anchor::Right, Paint::Muted),
@@ -71,7 +81,10 @@ fn draw_row(
         let text = number(value);
         canvas.text(&text, (span.right + 10.0, y), Anchor::Right, Paint::Muted);
         let shown = value.map_or("undefined", |_| &text);
-        let label = format!("{}: {name} {shown}", run.run.model);
+        let interval = interval.map_or_else(String::new, |interval| {
+            format!(" {}", format::interval(interval, 2))
+        });
+        let label = format!("{}: {name} {shown}{interval}", run.run.model);
         let at = (value.unwrap_or_default(), y);
         Mark::new(at, (x, y), brush.number(&run.run), label)
     };

@@ -18,7 +18,11 @@ pub struct Curves {
     curves: Vec<Curve>,
     /// The index of the run whose score is subtracted from all.
     leader: Option<usize>,
+    /// The runs without a line of their own, at every γ with a corner.
+    others: Option<figures::Others>,
 }
+
+type Points = Vec<(f64, f64)>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
@@ -49,6 +53,7 @@ impl Curves {
         Self {
             curves: curves.collect(),
             leader: None,
+            others: None,
         }
     }
 
@@ -75,6 +80,7 @@ impl Curves {
         Self {
             curves: data.curves.iter().map(curve).collect(),
             leader: data.from_leader.then(|| leader().unwrap_or(0)),
+            others: data.others.clone(),
         }
     }
 
@@ -111,7 +117,7 @@ impl Curves {
         curve.at(gamma) - self.leader().map_or(0.0, |leader| leader.at(gamma))
     }
 
-    pub(crate) fn points(&self, curve: &Curve) -> Vec<(f64, f64)> {
+    pub(crate) fn points(&self, curve: &Curve) -> Points {
         let points = gammas().map(|gamma| (gamma.get(), self.height(curve, gamma)));
         points.collect()
     }
@@ -120,8 +126,32 @@ impl Curves {
         self.height(curve, gamma_at(150))
     }
 
+    pub(crate) fn others(&self) -> Option<&figures::Others> {
+        self.others.as_ref()
+    }
+
+    /// Of the other runs: below most, the median, above most.
+    pub(crate) fn middles(&self) -> Option<(Points, Points, Points)> {
+        let others = self.others.as_ref()?;
+        let points = |value: fn(&figures::Middle) -> f64| {
+            let at_all = gammas().zip(&others.middles);
+            let point = |(gamma, middle): (Gamma, &figures::Middle)| {
+                let from = self.leader().map_or(0.0, |leader| leader.at(gamma));
+                (gamma.get(), value(middle) - from)
+            };
+            at_all.map(point).collect()
+        };
+        Some((
+            points(|middle| middle.most.low),
+            points(|middle| middle.median),
+            points(|middle| middle.most.high),
+        ))
+    }
+
     pub(crate) fn range(&self) -> (f64, f64) {
         let heights = self.iter().flat_map(|curve| self.points(curve));
+        let of_others = self.middles().into_iter();
+        let heights = heights.chain(of_others.flat_map(|(low, _, high)| [low, high].concat()));
         let (low, high) = heights.fold(
             (f64::INFINITY, f64::NEG_INFINITY),
             |(low, high), (_, height)| (low.min(height), high.max(height)),

@@ -1,15 +1,16 @@
 //! EvoScore against γ, a line per run: which agents keep code easy to change?
 
 use swe_ci_core::metrics::Gamma;
-use swe_ci_views::figures::GammaPlane;
+use swe_ci_views::figures::{GammaPlane, MOST_RUNS};
 
 use crate::axes;
-use crate::brush::MOST_NAMES;
+use crate::brush::height_of_names;
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
 use crate::curves::{Curve, Curves};
 use crate::format;
 use crate::labels::{self, End};
-use crate::paint::{Paint, Theme};
+use crate::marker::Filling;
+use crate::paint::{Paint, Theme, shape};
 use crate::series::RunLook;
 use crate::ticks::{score_ticks, ticks};
 use crate::{Figure, GAMMA_MAX, GAMMA_MIN, Mark, Size, text};
@@ -36,7 +37,7 @@ pub fn gamma_lines(curves: &Curves, gamma: Gamma, size: Size) -> (Figure, GammaP
         draw_lines(canvas, &frame, curves, || ());
         Vec::new()
     });
-    let margins = frame.margins;
+    let (size, margins) = (frame.size, frame.margins);
     let plane = GammaPlane {
         width: size.width,
         height: size.height,
@@ -53,8 +54,9 @@ pub fn gamma_lines(curves: &Curves, gamma: Gamma, size: Size) -> (Figure, GammaP
 fn frame(curves: &Curves, size: Size) -> Frame {
     let (low, high) = curves.range();
     let right = if is_narrow(size) { 108 } else { 196 };
+    let names = height_of_names(named(curves).len());
     Frame {
-        size,
+        size: Size::of(size.width, size.height.max(86 + names)),
         margins: Margins::new(40, right, 46, 42),
         x: GAMMA_MIN..=GAMMA_MAX,
         y: low..=high,
@@ -67,6 +69,9 @@ fn is_narrow(size: Size) -> bool {
 
 /// Axes, lines and names; `cursor` comes between axes and lines.
 fn draw_lines(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, cursor: impl FnOnce()) {
+    if let Some((low, _, high)) = curves.middles() {
+        canvas.band(&low, &high, Paint::Grid);
+    }
     draw_axes(canvas, frame, curves);
     if curves.is_empty() {
         let at = canvas.pixel(1.25, f64::midpoint(*frame.y.start(), *frame.y.end()));
@@ -79,6 +84,9 @@ fn draw_lines(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, cursor: impl 
         return;
     }
     cursor();
+    if let Some((_, median, _)) = curves.middles() {
+        canvas.line(&median, Paint::Muted, 1.5);
+    }
     // Those in colour lie over the grey ones.
     for featured in [false, true] {
         let lines = curves
@@ -101,7 +109,7 @@ fn draw_axes(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves) {
     axes::values(canvas, frame, &values);
     axes::gammas(canvas, frame);
     axes::bottom(canvas, frame);
-    let room = f64::from(frame.size.width) - 4.0;
+    let room = f64::from(frame.size.width) - 2.0 * axes::EDGE;
     axes::upright(canvas, &text::line(&upright, room));
     let title = match is_narrow(frame.size) {
         true => "γ",
@@ -110,16 +118,33 @@ fn draw_axes(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves) {
     axes::along(canvas, frame, title, 26.0);
 }
 
+/// The lines with names, the best at the right end first: those whose marks have a
+/// colour.
+fn named(curves: &Curves) -> Vec<&Curve> {
+    let mut named: Vec<&Curve> = curves.iter().filter(|curve| curve.look.coloured).collect();
+    named.sort_by(|a, b| curves.end(b).total_cmp(&curves.end(a)));
+    named.truncate(MOST_RUNS);
+    named
+}
+
 /// Names at the ends of the lines; only the best ones if space is short.
 fn names(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves) {
-    let mut named: Vec<&Curve> = curves.iter().filter(|curve| curve.look.featured).collect();
-    named.sort_by(|a, b| curves.end(b).total_cmp(&curves.end(a)));
-    named.truncate(MOST_NAMES);
-    let ends = named.into_iter().map(|curve| End {
+    let others = curves.others().map(|others| others.name());
+    let of_others = others.as_ref().zip(curves.middles());
+    let of_others = of_others.and_then(|(name, (_, median, _))| {
+        let (gamma, height) = *median.last()?;
+        Some(End {
+            at: canvas.pixel(gamma, height),
+            name,
+            paint: Paint::Muted,
+        })
+    });
+    let ends = named(curves).into_iter().map(|curve| End {
         at: canvas.pixel(GAMMA_MAX, curves.end(curve)),
         name: &curve.model,
         paint: curve.look.solid(),
     });
+    let ends = of_others.into_iter().chain(ends);
     let width = f64::from(frame.margins.right);
     labels::ends(canvas, frame, ends.collect(), width);
 }
@@ -128,10 +153,13 @@ fn mark(canvas: &Canvas<'_>, curves: &Curves, curve: &Curve, gamma: Gamma) -> Ma
     // A γ outside the picture is shown at its edge.
     let gamma = Gamma::new(gamma.get().clamp(GAMMA_MIN, GAMMA_MAX)).unwrap_or(Gamma::ONE);
     let at = (gamma.get(), curves.height(curve, gamma));
-    let RunLook { number, featured } = curve.look;
+    let RunLook {
+        number, featured, ..
+    } = curve.look;
     let radius = if featured { 5.0 } else { 3.0 };
-    let solid = curve.look.solid();
-    canvas.marker(canvas.pixel(at.0, at.1), number, radius, solid, true);
+    let (solid, filling) = (curve.look.solid(), Filling::of(number));
+    let place = canvas.pixel(at.0, at.1);
+    canvas.marker(place, shape(number), radius, solid, filling);
     let difference = curves.leader().map(|_| at.1);
     canvas.mark(at, number, label(&curve.model, curve.at(gamma), difference))
 }
@@ -301,8 +329,10 @@ mod tests {
     fn a_page_has_variables_and_paper_has_colours() {
         let page = figure(&[("m", &[0.5])], 1.0, Theme::Page).svg;
         let paper = figure(&[("m", &[0.5])], 1.0, Theme::Paper).svg;
-        assert!(page.contains("var(--plot-") && !page.contains("#5E"));
-        assert!(!paper.contains("var(") && !paper.contains("#5E"));
+        let stand_ins = ["=\"#5A", "=\"#5B", "=\"#5C", "=\"#5D", "=\"#5E"];
+        let has_stand_in = |svg: &str| stand_ins.iter().any(|number| svg.contains(number));
+        assert!(page.contains("var(--plot-") && !has_stand_in(&page));
+        assert!(!paper.contains("var(") && !has_stand_in(&paper));
         assert!(!page.contains("style=") && !paper.contains("style="));
     }
 
@@ -312,6 +342,6 @@ mod tests {
         let models: Vec<(&str, &[f64])> = names.iter().map(|n| (n.as_str(), &[0.5][..])).collect();
         let figure = figure(&models, 1.0, Theme::Page);
         assert_eq!(figure.marks.len(), 40);
-        assert!(figure.svg.matches(">\nmodel").count() <= 12);
+        assert!(figure.svg.matches(">\nmodel").count() <= MOST_RUNS);
     }
 }

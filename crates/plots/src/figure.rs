@@ -193,6 +193,40 @@ mod tests {
         }
     }
 
+    /// With thirty models, every one has its name in figures of a line or a point
+    /// each: beside it, or by a letter in the key.
+    #[test]
+    fn thirty_models_have_their_names() {
+        use figures::Figure as Which;
+
+        let names: Vec<String> = (0..30).map(|i| format!("m{i:02}")).collect();
+        let scores: Vec<[f64; 2]> = (0..30)
+            .map(|i| [0.3, 0.3 + f64::from(i % 10) / 50.0])
+            .collect();
+        let models: Vec<(&str, &[f64])> = names
+            .iter()
+            .zip(&scores)
+            .map(|(name, score)| (name.as_str(), &score[..]))
+            .collect();
+        let mut leaderboard = leaderboard(&models);
+        for (number, entry) in leaderboard.entries.iter_mut().enumerate() {
+            entry.release_date = Some(format!("2026-01-{:02}", number % 5 + 1));
+        }
+        for which in [
+            Which::EvoscoreByRelease,
+            Which::RankByGamma,
+            Which::BestChange,
+            Which::EvoscoreGamma,
+        ] {
+            let svg = draw(&leaderboard, which, Layout::Wide, Theme::Paper).svg;
+            let texts: Vec<String> = texts(&svg).into_iter().map(|(_, _, text)| text).collect();
+            for name in &names {
+                let says = |text: &String| text.split_whitespace().any(|word| word == name);
+                assert!(texts.iter().any(says), "{which:?}: {name} in {texts:?}");
+            }
+        }
+    }
+
     /// A run has the same colour in all figures, whatever its position.
     #[test]
     fn colours_go_by_the_place_in_the_sheet() {
@@ -202,12 +236,12 @@ mod tests {
         let Data::Bars(bars) = data(&leaderboard, figures::Figure::Solved, 1.0) else {
             panic!("solved is a chart of bars")
         };
-        let series_of_runs: Vec<(&str, usize)> = bars
+        let series_of_runs: Vec<(&str, Option<usize>)> = bars
             .bars
             .iter()
-            .map(|bar| (bar.run.model.as_str(), brush.number(&bar.run)))
+            .map(|bar| (bar.run.model.as_str(), brush.look(&bar.run).colour()))
             .collect();
-        assert_eq!(series_of_runs, [("bad", 1), ("good", 2)]);
+        assert_eq!(series_of_runs, [("bad", Some(2)), ("good", Some(3))]);
     }
 
     /// With a hundred runs, a figure is no longer than the space allows.

@@ -4,7 +4,7 @@ use crate::canvas::{Anchor, Area, Canvas, Frame};
 use crate::paint::Paint;
 use crate::text;
 
-const LABEL_GAP: f64 = 15.0;
+pub(crate) const LABEL_GAP: f64 = 15.0;
 /// Pixels from the data area to a name.
 const NAME: f64 = 13.0;
 /// Pixels from the longest name to the edge of the picture: an ellipsis is wider
@@ -89,18 +89,43 @@ impl Places {
         }
     }
 
-    /// Writes a name beside its point, or not at all if there is no space: its
-    /// mark has the name too.
-    pub(crate) fn write(&mut self, canvas: &Canvas<'_>, name: &str, at: (f64, f64), paint: Paint) {
+    /// Takes a place beside a point for a name, if there is space.
+    fn take(&mut self, name: &str, at: (f64, f64)) -> Option<Place> {
         let places = places(text::width(name), at);
-        let is_free = |place: &&Place| self.is_free(place.area);
-        let is_clear = |place: &&Place| is_free(place) && !self.crosses_line(place.area);
-        let clear = places.iter().find(is_clear);
-        let place = clear.or_else(|| places[..BESIDE].iter().find(is_free));
-        if let Some(Place { anchor, at, area }) = place {
-            canvas.text(name, *at, *anchor, paint);
-            self.taken.push(*area);
+        let is_free = |place: &Place| self.is_free(place.area);
+        let is_clear = |place: &Place| is_free(place) && !self.crosses_line(place.area);
+        let clear = places.iter().position(is_clear);
+        let chosen = clear.or_else(|| places[..BESIDE].iter().position(is_free));
+        let place = places.into_iter().nth(chosen?)?;
+        self.taken.push(place.area);
+        Some(place)
+    }
+
+    /// Places names beside their points. Those without space have a letter in their
+    /// place: `key` is called with the index of the name and the letter.
+    pub(crate) fn names(
+        mut self,
+        names: &[(&str, (f64, f64))],
+        mut key: impl FnMut(usize, char),
+    ) -> Vec<Written> {
+        let mut written: Vec<Written> = Vec::new();
+        let mut without = Vec::new();
+        for (index, (name, at)) in names.iter().enumerate() {
+            match self.take(name, *at) {
+                Some(place) => written.push(place.written((*name).to_owned(), index)),
+                None => without.push(index),
+            }
         }
+        for (index, letter) in without.into_iter().zip(('a'..='z').chain('A'..='Z')) {
+            let (_, at) = names[index];
+            let text = letter.to_string();
+            // In a crowd, a letter over another mark is better than none.
+            let [first, ..] = places(text::width(&text), at);
+            let place = self.take(&text, at).unwrap_or(first);
+            written.push(place.written(text, index));
+            key(index, letter);
+        }
+        written
     }
 
     fn crosses_line(&self, area: Area) -> bool {
@@ -116,11 +141,37 @@ impl Places {
     }
 }
 
+/// A name, or a letter that stands for it, in its place.
+pub(crate) struct Written {
+    /// Which of the names.
+    pub index: usize,
+    text: String,
+    anchor: Anchor,
+    at: (f64, f64),
+}
+
+impl Written {
+    pub(crate) fn draw(&self, canvas: &Canvas<'_>, paint: Paint) {
+        canvas.text(&self.text, self.at, self.anchor, paint);
+    }
+}
+
 /// Where a name may stand.
 struct Place {
     anchor: Anchor,
     at: (f64, f64),
     area: Area,
+}
+
+impl Place {
+    fn written(self, text: String, index: usize) -> Written {
+        Written {
+            index,
+            text,
+            anchor: self.anchor,
+            at: self.at,
+        }
+    }
 }
 
 /// The first places: right, left, above and below of the point.
@@ -183,6 +234,30 @@ mod tests {
         let clear = |place: &Place| names.is_free(place.area) && !names.crosses_line(place.area);
         let clear = places(60.0, at).map(|place| clear(&place));
         assert_eq!(clear, [false, false, false, false, true, true, true, true]);
+    }
+
+    #[test]
+    fn a_name_without_space_has_a_letter() {
+        let frame = Frame {
+            size: crate::Size {
+                width: 200,
+                height: 100,
+            },
+            margins: crate::canvas::Margins::new(0, 0, 0, 0),
+            x: 0.0..=1.0,
+            y: 0.0..=1.0,
+        };
+        let points = [(100.0, 50.0), (100.0, 50.0), (20.0, 50.0)];
+        let names = [
+            "short",
+            "a name that is much too long for a small picture",
+            "left",
+        ];
+        let names: Vec<(&str, (f64, f64))> = names.into_iter().zip(points).collect();
+        let mut key = Vec::new();
+        let places = Places::around(&frame, points, []);
+        let written = places.names(&names, |index, letter| key.push((index, letter)));
+        assert_eq!((written.len(), key), (3, vec![(1, 'a')]));
     }
 
     #[test]

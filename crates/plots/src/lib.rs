@@ -21,12 +21,14 @@ mod style_wins;
 mod task_curves;
 mod trends;
 
+mod amounts;
 mod axes;
 mod brush;
 mod canvas;
 mod captioned;
 mod labels;
 mod legend;
+mod marker;
 mod paint;
 mod panels;
 mod text;

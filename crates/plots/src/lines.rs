@@ -1,14 +1,16 @@
 //! A line per run over steps: the best change by turns, and EvoScore by the
 //! number of iterations.
 
-use swe_ci_views::figures::{Line, Lines};
+use std::collections::HashSet;
+
+use swe_ci_views::figures::{Line, Lines, Middle, Others};
 
 use crate::axes;
 use crate::brush::{Brush, Layout, summary};
 use crate::canvas::{Canvas, Frame, Margins};
 use crate::format;
 use crate::labels::{self, End};
-use crate::paint::Theme;
+use crate::paint::{PAIRS, Paint, Theme};
 use crate::ticks::ticks;
 use crate::{Figure, Mark, Series};
 
@@ -16,9 +18,18 @@ use crate::{Figure, Mark, Series};
 const MOST_MARKED: usize = 8;
 
 /// The runs of one model, each a line that starts at the base's 0: the state of
-/// its code after each iteration.
-pub fn trend(data: &Lines, layout: Layout) -> Figure {
-    let series = Series::all(0..data.lines.len());
+/// its code after each iteration. `looks` has the number of each run's look on its
+/// leaderboard; two that look alike there do not here.
+pub fn trend(data: &Lines, looks: &[usize], layout: Layout) -> Figure {
+    let mut taken = HashSet::new();
+    let apart = |look: &usize| {
+        let mut look = *look;
+        while !taken.insert(look) {
+            look += PAIRS;
+        }
+        look
+    };
+    let series = Series::all(looks.iter().map(apart));
     let brush = Brush::new(layout, Theme::Page, &series);
     lines(&brush, data, "Where its code stood")
 }
@@ -27,7 +38,7 @@ pub(crate) fn lines(brush: &Brush<'_>, data: &Lines, title: &str) -> Figure {
     let (low, high) = range(data);
     let steps = data.steps.len() as f64;
     let frame = Frame {
-        size: brush.size(brush.either(420, 360)),
+        size: brush.size_with_names(brush.either(420, 360), 84, data.lines.len()),
         margins: Margins::new(34, brush.either(204, 112), 50, 44),
         x: 1.0..=steps.max(1.5),
         y: low..=high,
@@ -35,6 +46,13 @@ pub(crate) fn lines(brush: &Brush<'_>, data: &Lines, title: &str) -> Figure {
     let runs = data.lines.iter();
     let runs = runs.map(|line| format!("{} {}", line.run.model, format::score(end(line))));
     frame.draw(brush.theme, summary(title, runs), |canvas| {
+        let of_others = data.others.as_ref();
+        let of_others = of_others.map(|others| (others, others.name()));
+        if let Some((others, _)) = &of_others {
+            let low = middles(others, |middle| middle.most.low);
+            let high = middles(others, |middle| middle.most.high);
+            canvas.band(&low, &high, Paint::Grid);
+        }
         let marked = marked(data.steps.len(), brush.narrow());
         axes::values(canvas, &frame, &ticks(frame.y.clone(), 7));
         axes::bottom(canvas, &frame);
@@ -43,6 +61,16 @@ pub(crate) fn lines(brush: &Brush<'_>, data: &Lines, title: &str) -> Figure {
         }
         axes::along(canvas, &frame, &data.along, 28.0);
         axes::upright(canvas, &data.value);
+        let median = of_others.as_ref().and_then(|(others, name)| {
+            let median = middles(others, |middle| middle.median);
+            canvas.line(&median, Paint::Muted, 1.5);
+            let end = median.last()?;
+            Some(End {
+                at: canvas.pixel(end.0, end.1),
+                name,
+                paint: Paint::Muted,
+            })
+        });
         for line in brush.layers(&data.lines, |line| &line.run) {
             canvas.line(&points(line), brush.look(&line.run).line(), 2.0);
         }
@@ -52,6 +80,7 @@ pub(crate) fn lines(brush: &Brush<'_>, data: &Lines, title: &str) -> Figure {
             name: &line.run.model,
             paint: brush.solid(&line.run),
         });
+        let ends = median.into_iter().chain(ends);
         labels::ends(canvas, &frame, ends.collect(), brush.either(204.0, 112.0));
         let marks = data.lines.iter().flat_map(|line| {
             let here = marked.iter().copied().filter(|at| *at < line.values.len());
@@ -66,12 +95,20 @@ fn points(line: &Line) -> Vec<(f64, f64)> {
     steps.zip(line.values.iter().copied()).collect()
 }
 
+fn middles(others: &Others, value: fn(&Middle) -> f64) -> Vec<(f64, f64)> {
+    let steps = (1u32..).map(f64::from);
+    steps.zip(others.middles.iter().map(value)).collect()
+}
+
 fn end(line: &Line) -> f64 {
     line.values.last().copied().unwrap_or_default()
 }
 
 fn range(data: &Lines) -> (f64, f64) {
-    let all = || data.lines.iter().flat_map(|line| &line.values).copied();
+    let of_others = || data.others.iter().flat_map(|others| &others.middles);
+    let of_others = || of_others().flat_map(|middle| [middle.most.low, middle.most.high]);
+    let of_lines = || data.lines.iter().flat_map(|line| &line.values).copied();
+    let all = || of_lines().chain(of_others());
     let low = all().fold(f64::INFINITY, f64::min);
     let high = all().fold(f64::NEG_INFINITY, f64::max);
     if !low.is_finite() {

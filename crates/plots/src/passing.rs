@@ -7,6 +7,7 @@ use swe_ci_views::view::{EvolutionView, IterationView};
 
 use crate::axes;
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
+use crate::marker::Filling;
 use crate::paint::{Look, Paint, Theme};
 use crate::ticks::whole_ticks;
 use crate::{Figure, Mark, Size};
@@ -101,7 +102,7 @@ fn marks(canvas: &Canvas<'_>, frame: &Frame, evolution: &EvolutionView) -> Vec<M
     let suite = evolution.suite;
     let base = (0.0, f64::from(suite.base_in_target));
     let at = canvas.pixel(base.0, base.1);
-    canvas.marker(at, 0, 3.0, LINE, false);
+    canvas.marker(at, 0, 3.0, LINE, Filling::Full);
     let label = format!(
         "Base: {} of {} target tests pass",
         suite.base_in_target, suite.target
@@ -115,9 +116,11 @@ fn marks(canvas: &Canvas<'_>, frame: &Frame, evolution: &EvolutionView) -> Vec<M
             } => {
                 let at = (x, f64::from(in_target));
                 if lost > 0 {
-                    canvas.marker(canvas.pixel(at.0, at.1), 0, 4.5, Paint::Bad, true);
+                    let place = canvas.pixel(at.0, at.1);
+                    canvas.marker(place, 0, 4.5, Paint::Bad, Filling::None);
                 } else if !many {
-                    canvas.marker(canvas.pixel(at.0, at.1), 0, 3.0, LINE, false);
+                    let place = canvas.pixel(at.0, at.1);
+                    canvas.marker(place, 0, 3.0, LINE, Filling::Full);
                 }
                 at
             }

@@ -9,7 +9,7 @@ use crate::canvas::{Anchor, Canvas, Frame, Margins};
 use crate::format;
 use crate::labels::{self, End};
 use crate::paint::Paint;
-use crate::{Figure, GAMMA_MAX, GAMMA_MIN, Mark};
+use crate::{Figure, Mark};
 
 /// Pixels per rank.
 const ROW: u32 = 26;
@@ -22,11 +22,12 @@ pub(crate) fn ranks(brush: &Brush<'_>, data: &Ranks) -> Figure {
     let frame = Frame {
         size: brush.size(margins.top + margins.bottom + runs.max(3) * ROW),
         margins,
-        x: GAMMA_MIN..=GAMMA_MAX,
+        x: data.range().0..=data.range().1,
         // The first rank is at the top.
         y: -(f64::from(runs) + 0.5)..=-0.5,
     };
-    let title = format!("Ranks for γ from 0.5 to 2, at γ {:.2}", data.gamma);
+    let (from, to) = data.range();
+    let title = format!("Ranks for γ from {from} to {to}, at γ {:.2}", data.gamma);
     let summary = summary(&title, data.lines.iter().map(words));
     frame.draw(brush.theme, summary, |canvas| {
         draw_axes(brush, canvas, &frame, data);
@@ -39,7 +40,7 @@ pub(crate) fn ranks(brush: &Brush<'_>, data: &Ranks) -> Figure {
         let ends = named.into_iter().map(|line| {
             let last = line.ranks.last().copied().unwrap_or_default();
             End {
-                at: canvas.pixel(GAMMA_MAX, down(data, last)),
+                at: canvas.pixel(to, down(data, last)),
                 name: &line.run.model,
                 paint: brush.solid(&line.run),
             }
@@ -54,11 +55,11 @@ pub(crate) fn ranks(brush: &Brush<'_>, data: &Ranks) -> Figure {
 }
 
 fn draw_axes(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks) {
-    let every = data.lines.len().div_ceil(25).max(1);
-    for rank in (1..=data.lines.len()).step_by(every) {
+    for rank in ranks_with_a_line(data) {
         let y = -(rank as f64);
-        canvas.line(&[(GAMMA_MIN, y), (GAMMA_MAX, y)], Paint::Grid, 1.0);
-        let (x, y) = canvas.pixel(GAMMA_MIN, y);
+        let (from, to) = data.range();
+        canvas.line(&[(from, y), (to, y)], Paint::Grid, 1.0);
+        let (x, y) = canvas.pixel(from, y);
         canvas.text(&rank.to_string(), (x - 10.0, y), Anchor::Left, Paint::Muted);
     }
     axes::gammas(canvas, frame);
@@ -67,6 +68,11 @@ fn draw_axes(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks
     axes::along(canvas, frame, title, 28.0);
     axes::upright(canvas, "Rank");
     axes::cursor(canvas, frame, data.gamma);
+}
+
+fn ranks_with_a_line(data: &Ranks) -> impl Iterator<Item = usize> {
+    let every = data.lines.len().div_ceil(25).max(1);
+    (1..=data.lines.len()).step_by(every)
 }
 
 /// How far down a rank is. Ranks are those among all runs, and a figure of the
@@ -78,16 +84,20 @@ fn down(data: &Ranks, rank: u32) -> f64 {
 /// A bar per run over the ranks it holds in 95 % of the resamples.
 fn strip(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks) {
     let right = f64::from(frame.size.width) - 8.0;
-    let left = right - f64::from(STRIP) + 16.0;
+    let left = right - f64::from(STRIP) + 34.0;
     let top = f64::from(frame.margins.top);
-    for rank in 1..=data.lines.len() {
-        let (_, y) = canvas.pixel(GAMMA_MIN, -(rank as f64));
+    let bottom = top + f64::from(frame.inner_height());
+    for rank in ranks_with_a_line(data) {
+        let (_, y) = canvas.pixel(data.gamma, -(rank as f64));
         canvas.pixel_line(&[(left, y), (right, y)], Paint::Grid, 1.0);
+        let at = (left - 6.0, y);
+        canvas.text(&rank.to_string(), at, Anchor::Left, Paint::Muted);
     }
+    canvas.pixel_line(&[(left, bottom), (right, bottom)], Paint::Axis, 1.0);
     let step = (right - left) / data.lines.len().max(1) as f64;
     for (number, line) in data.lines.iter().enumerate() {
         let x = left + (number as f64 + 0.5) * step;
-        let at = |rank: u32| canvas.pixel(GAMMA_MIN, down(data, rank)).1;
+        let at = |rank: u32| canvas.pixel(data.gamma, down(data, rank)).1;
         if let Some(interval) = line.interval {
             // A certain rank has a bar too.
             let (best, worst) = (at(interval.best) - 4.0, at(interval.worst) + 4.0);
@@ -95,13 +105,16 @@ fn strip(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks) {
         }
         brush.marker(canvas, &line.run, (x, at(line.rank)), 3.0);
     }
-    let text = format!("95 % at γ {:.2}", data.gamma);
+    let text = format!("95\u{a0}% at γ {:.2}", data.gamma);
     let middle = f64::midpoint(left, right);
     canvas.text(&text, (middle, top - 4.0), Anchor::Above, Paint::Muted);
+    let below = (middle, bottom + 8.0);
+    canvas.text("runs, best first", below, Anchor::Below, Paint::Muted);
 }
 
 fn mark(brush: &Brush<'_>, canvas: &Canvas<'_>, data: &Ranks, line: &RankLine) -> Mark {
-    let gamma = data.gamma.clamp(GAMMA_MIN, GAMMA_MAX);
+    let (from, to) = data.range();
+    let gamma = data.gamma.clamp(from, to);
     let at = (gamma, -f64::from(line.rank));
     brush.marker(canvas, &line.run, canvas.pixel(at.0, at.1), 5.0);
     canvas.mark(at, brush.number(&line.run), words(line))
@@ -110,7 +123,7 @@ fn mark(brush: &Brush<'_>, canvas: &Canvas<'_>, data: &Ranks, line: &RankLine) -
 /// "a: rank 2, 95 % 1–4".
 fn words(line: &RankLine) -> String {
     let interval = line.interval.map_or_else(String::new, |interval| {
-        format!(", 95 % {}", format::ranks(interval))
+        format!(", 95\u{a0}% {}", format::ranks(interval))
     });
     format!("{}: rank {}{interval}", line.run.model, line.rank)
 }
@@ -138,13 +151,14 @@ mod tests {
                 Theme::Page,
             )
             .marks;
-            assert_eq!(marks[0].label, format!("{best}: rank 1, 95 % 1"));
+            assert_eq!(marks[0].label, format!("{best}: rank 1, 95\u{a0}% 1"));
             assert!(marks[0].py < marks[1].py);
         };
         check(0.5, "early");
         check(2.0, "late");
         check(10.0, "late");
     }
+
     /// Of the best of many, one may hold a rank below the last one that is drawn.
     #[test]
     fn no_line_leaves_the_picture() {

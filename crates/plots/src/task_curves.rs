@@ -6,14 +6,22 @@ use swe_ci_views::leaderboard::{Course, Loss, TaskCourses};
 
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
 use crate::labels::spread;
-use crate::paint::{Look, Paint, Theme};
+use crate::marker::Filling;
+use crate::paint::{Look, Paint, Theme, shape};
 use crate::passing::{draw_axes, goal};
 use crate::{Figure, Mark, Size};
 
 /// A line for each sample of each run, the targets as dashed lines, hollow
 /// marks at regressions. Where an evolution ended before others, a thin line
-/// continues its last value. `names` are in the order of the runs.
-pub fn courses(task: &TaskCourses, names: &[String], size: Size, theme: Theme) -> Figure {
+/// continues its last value. `names`, and the numbers of their looks, are in the
+/// order of the runs.
+pub fn courses(
+    task: &TaskCourses,
+    names: &[String],
+    looks: &[usize],
+    size: Size,
+    theme: Theme,
+) -> Figure {
     let all = || task.runs.iter().flatten();
     let longest = all().map(|c| c.passes.len()).max().unwrap_or(0).max(1);
     let frame = Frame {
@@ -25,17 +33,17 @@ pub fn courses(task: &TaskCourses, names: &[String], size: Size, theme: Theme) -
     frame.draw(theme, summary(task, names), |canvas| {
         draw_axes(canvas, &frame, 5);
         goals(canvas, &frame, task);
-        for (run, samples) in task.runs.iter().enumerate() {
+        for (run, samples) in looks.iter().zip(&task.runs) {
             for course in samples {
-                line(canvas, &frame, run, course);
+                line(canvas, &frame, *run, course);
             }
         }
-        labels(canvas, &frame, task, names);
-        let runs = task.runs.iter().enumerate().zip(names);
+        labels(canvas, &frame, task, names, looks);
+        let runs = looks.iter().zip(&task.runs).zip(names);
         let marks = runs.flat_map(|((run, samples), name)| {
             samples
                 .iter()
-                .flat_map(move |c| marks(canvas, run, c, name))
+                .flat_map(move |c| marks(canvas, *run, c, name))
         });
         marks.collect()
     })
@@ -83,16 +91,24 @@ fn line(canvas: &Canvas<'_>, frame: &Frame, run: usize, course: &Course) {
     for (at, passes) in points(course).into_iter().skip(1) {
         let place = canvas.pixel(at, passes);
         match course.loss_at(at as u32) {
-            Some(Loss::Regression) => canvas.marker(place, run, 4.0, Paint::Bad, true),
+            Some(Loss::Regression) => {
+                canvas.marker(place, shape(run), 4.0, Paint::Bad, Filling::None)
+            }
             Some(Loss::Collapse) => canvas.cross(place, 4.5, Paint::Bad),
             None => {}
         }
     }
-    canvas.marker(canvas.pixel(x, y), run, 4.0, paint, false);
+    canvas.marker(canvas.pixel(x, y), shape(run), 4.0, paint, Filling::of(run));
 }
 
 /// The letter of each run at the right, moved apart to avoid overlaps.
-fn labels(canvas: &Canvas<'_>, frame: &Frame, task: &TaskCourses, names: &[String]) {
+fn labels(
+    canvas: &Canvas<'_>,
+    frame: &Frame,
+    task: &TaskCourses,
+    names: &[String],
+    looks: &[usize],
+) {
     let last = *frame.x.end();
     let mut ends: Vec<(f64, usize)> = Vec::new();
     for (run, samples) in task.runs.iter().enumerate() {
@@ -105,11 +121,12 @@ fn labels(canvas: &Canvas<'_>, frame: &Frame, task: &TaskCourses, names: &[Strin
     let placed = spread(&wanted, top, top + f64::from(frame.inner_height()));
     let x = canvas.pixel(last, 0.0).0;
     for ((from, run), y) in ends.into_iter().zip(placed) {
-        let paint = Paint::Run(run, Look::Line);
+        let number = looks.get(run).copied().unwrap_or_default();
+        let paint = Paint::Run(number, Look::Solid);
         canvas.pixel_line(&[(x + 6.0, from), (x + 16.0, y)], paint, 1.0);
         let letter = names.get(run).and_then(|name| name.chars().next());
         let letter = letter.map(String::from).unwrap_or_default();
-        canvas.bold_text(&letter, (x + 20.0, y), Anchor::Right, paint);
+        canvas.bold_text(&letter, (x + 20.0, y), Anchor::Right, Paint::Ink);
     }
 }
 
@@ -165,7 +182,7 @@ mod tests {
             repo: "r".into(),
             runs,
         };
-        let figure = courses(&task, &names, Size::NARROW, Theme::Page);
+        let figure = courses(&task, &names, &[0, 1], Size::NARROW, Theme::Page);
         assert_well_formed(&figure.svg);
         figure
     }

@@ -63,13 +63,14 @@ fn break_at(text: &str, characters: usize) -> usize {
         .map_or(text.len(), |(at, _)| at);
     let line = &text[..end];
     let next = text[end..].chars().next();
-    if next.is_none_or(char::is_whitespace) {
+    // Not at a no-break space.
+    if next.is_none_or(|c| c == ' ') {
         return end;
     }
     // A break that leaves most of the line empty is worse than one within a
     // word.
     let far = |at: &usize| *at * 3 >= end;
-    let space = line.rfind(char::is_whitespace).filter(far);
+    let space = line.rfind(' ').filter(far);
     let joint = || {
         let at = line.rfind(['-', '/', '_', '.', ':', ','])?;
         Some(at + 1).filter(far)
@@ -111,6 +112,7 @@ mod tests {
         assert_eq!(lines("one two three", 20.0, 3), ["one two three"]);
         assert_eq!(lines("one two three", 5.0, 3), ["one two", "three"]);
         assert_eq!(lines("one two three four", 5.0, 1), ["one two…"]);
+        assert_eq!(lines("one 95\u{a0}%", 5.0, 3), ["one", "95\u{a0}%"]);
         assert_eq!(lines("  ", 5.0, 3), Vec::<String>::new());
         assert_eq!(lines("one", 5.0, 0), Vec::<String>::new());
     }

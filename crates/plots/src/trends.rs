@@ -134,7 +134,7 @@ impl Trends<'_> {
             let below = f64::from(panels_height);
             let at = (width / 2.0, below);
             canvas.text("iteration", at, Anchor::Below, Paint::Muted);
-            legend.draw(brush, canvas, (12.0, width - 8.0), below + 26.0);
+            legend.draw(canvas, (12.0, width - 8.0), below + 26.0);
             let marks = panels.iter().flat_map(|panel| {
                 panel.axes(canvas);
                 panel.lines(brush, canvas, &self.0)

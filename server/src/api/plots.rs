@@ -61,6 +61,8 @@ impl FilePath {
 words! {
     /// The forms of a figure besides its own.
     Relative = ["leader"], None;
+    /// The γs of a figure besides its own.
+    Range = ["paper"], None;
     /// Whether a figure says what it shows.
     WithCaption = ["full", "none"], Some("full");
 }
@@ -72,6 +74,13 @@ parameters! {
         #[param(inline, value_type = Option<Relative>, example = "leader")]
         relative: Option<()> = query.parse("relative", "`leader`", |text| {
             (text == "leader").then_some(())
+        })?,
+
+        /// Only for the pictures of `rank-by-gamma`: `paper` shows γ from 0.8 to 1.2, as
+        /// the paper's figure does.
+        #[param(inline, value_type = Option<Range>, example = "paper")]
+        range: Option<()> = query.parse("range", "`paper`", |text| {
+            (text == "paper").then_some(())
         })?,
 
         /// `exclude`: each run only by tasks that its model cannot have seen.
@@ -97,7 +106,7 @@ parameters! {
     }
 }
 
-/// A figure of the paper, or one of ours, as a picture of the best 50 runs or as
+/// A figure of the paper, or one of ours, as a picture of the best 30 runs or as
 /// the numbers of all (RFC 4180, a header, one line for each run; for
 /// `changed-lines` one for each task it solved, for `style-trend` one for each
 /// iteration; each with the split, the settings, the day and the version). A picture
@@ -125,12 +134,13 @@ pub(crate) async fn figure(
     let (which, form) = file.parts()?;
     let PictureParameters {
         relative,
+        range,
         unseen,
         scale,
         paper,
         bare,
     } = picture;
-    let from_leader = relative.is_some();
+    let (from_leader, papers_range) = (relative.is_some(), range.is_some());
     if scale.is_some() && (form != Form::Png || paper.is_some()) {
         let detail = "only a PNG without `width` has a `scale`".to_owned();
         return Err(Problem::about_parameter("scale", detail));
@@ -138,6 +148,10 @@ pub(crate) async fn figure(
     if from_leader && which != Figure::EvoscoreGamma {
         let detail = "only `evoscore-gamma` has a `relative` form".to_owned();
         return Err(Problem::about_parameter("relative", detail));
+    }
+    if papers_range && which != Figure::RankByGamma {
+        let detail = "only `rank-by-gamma` has a `range`".to_owned();
+        return Err(Problem::about_parameter("range", detail));
     }
     let ranking = ranking.ranked(&engine, unseen).await?;
     if form == Form::Csv {
@@ -155,17 +169,20 @@ pub(crate) async fn figure(
     let source = format!(
         "{}, metrics version {METRIC_VERSION}, {}",
         engine.today(),
-        address(which, &study, (from_leader, unseen), &app)
+        address(which, &study, (from_leader, papers_range, unseen), &app)
     );
     let layout = paper.unwrap_or(Layout::Print);
     let draw = move || {
         let (mut data, series) = (which.data(&study), Series::new(&study.data, &study.rows));
-        if let Data::Curves(curves) = &mut data {
-            curves.from_leader = from_leader;
+        match &mut data {
+            Data::Curves(curves) => curves.from_leader = from_leader,
+            Data::Ranks(ranks) if papers_range => ranks.keep_the_papers(),
+            _ => {}
         }
         let mut figure = plots::figure(which, &data, &series, layout, Theme::Paper);
         if !bare {
-            figure = plots::captioned(figure, &caption(which, &study, worse, source));
+            let caption = caption(which, &data, &study, worse, source);
+            figure = plots::captioned(figure, &caption);
         }
         match layout.millimetres() {
             Some(millimetres) => figure.printed(millimetres),
@@ -195,28 +212,38 @@ fn provenance(study: &Study, today: String) -> Vec<(Column, Cell)> {
     ]
 }
 
-fn caption(which: Figure, study: &Study, worse: usize, source: String) -> Caption {
+fn caption(which: Figure, data: &Data, study: &Study, worse: usize, source: String) -> Caption {
     let mode = study.data.mode;
     let split = match study.data.split.as_str() {
         "" => String::new(),
         split if mode == Mode::default() => format!("Split {split}, "),
         split => format!("Split {split}, mode {}, ", mode.name()),
     };
+    let gamma = match which.weighs() {
+        true => format!("γ\u{a0}{}, ", format::gamma(study.gamma)),
+        false => String::new(),
+    };
+    let mut sentences = vec![which.reading().to_owned()];
+    sentences.extend(data.notes(&study.data.published));
     Caption {
         title: which.title().to_owned(),
         basis: format!(
-            "{split}γ {}, {} convention; {}",
-            format::gamma(study.gamma),
+            "{split}{gamma}{} convention; {}",
             study.convention.name(),
             study.basis().in_words(worse)
         ),
-        reading: which.reading().to_owned(),
+        reading: sentences.join(" "),
         source,
     }
 }
 
 /// The figure on its page; without the site where none is configured.
-fn address(which: Figure, study: &Study, (from_leader, unseen): (bool, bool), app: &App) -> String {
+fn address(
+    which: Figure,
+    study: &Study,
+    (from_leader, papers_range, unseen): (bool, bool, bool),
+    app: &App,
+) -> String {
     let split = match study.data.split.as_str() {
         "" => String::new(),
         split => format!("split={}&", encode(split)),
@@ -226,9 +253,10 @@ fn address(which: Figure, study: &Study, (from_leader, unseen): (bool, bool), ap
         Mode::Rdd => "mode=rdd&",
     };
     let relative = if from_leader { "&relative=leader" } else { "" };
+    let range = if papers_range { "&range=paper" } else { "" };
     let seen = if unseen { "&seen=exclude" } else { "" };
     let path = format!(
-        "/figures?{split}{mode}gamma={}&convention={}{relative}{seen}#{}",
+        "/figures?{split}{mode}gamma={}&convention={}{relative}{range}{seen}#{}",
         format::gamma(study.gamma),
         study.convention.name(),
         which.name()

@@ -22,6 +22,17 @@ const FIGURES: [&str; 16] = [
     "style-trend",
 ];
 
+/// Those whose numbers depend on γ.
+const WEIGHED: [&str; 7] = [
+    "evoscore-by-release",
+    "rank-by-gamma",
+    "evoscore-gamma",
+    "score-by-tokens",
+    "score-by-cost",
+    "score-by-time",
+    "score-by-budget",
+];
+
 #[tokio::test]
 async fn every_figure_is_a_picture_and_a_table() {
     let app = TestApp::public("https://bench.example.org").await;
@@ -36,7 +47,10 @@ async fn every_figure_is_a_picture_and_a_table() {
         assert!(text.starts_with("<svg xmlns=") && text.ends_with("</svg>\n"));
         assert!(!text.contains("<script"), "{figure}");
         // It explains itself where there is no page around it.
-        let settings = "Split demo, γ 1.20, paper convention; ";
+        let settings = match WEIGHED.contains(&figure) {
+            true => "Split demo, γ\u{a0}1.20, paper convention; ",
+            false => "Split demo, paper convention; ",
+        };
         let address = format!(
             "https://bench.example.org/figures?split=demo&amp;gamma=1.20&amp;convention=paper#{figure}\n"
         );
@@ -51,8 +65,13 @@ async fn every_figure_is_a_picture_and_a_table() {
         assert!(csv.header("content-type").starts_with("text/csv"));
         let text = csv.text();
         assert!(text.starts_with("model,provider,run_id,kind,"), "{text}");
-        // No published result: γ is not 1.
-        assert!(!text.contains(",published,"), "{figure}: {text}");
+        // Published scores are of γ = 1, published rates of any.
+        let has_published = text.contains(",published,");
+        assert_eq!(
+            has_published,
+            figure == "zero-regression",
+            "{figure}: {text}"
+        );
     }
 }
 
@@ -102,10 +121,14 @@ async fn the_numbers_are_those_of_the_leaderboard() {
     );
     let made = |line: &str| line.contains(",demo,tdd,1.00,paper,20");
     assert!(lines[1..3].iter().all(|line| made(line)), "{csv}");
-    assert!(lines[1].starts_with("<script>alert(1)</script>,acme,"));
-    assert!(lines[1].contains(",measured,0.5,0,1,demo,"), "{csv}");
-    assert!(lines[2].starts_with("Human (replayed history),,"));
-    assert!(lines[2].contains(",human,1,1,1,demo,"), "{csv}");
+    assert!(lines[1].starts_with("Human (replayed history),,"));
+    assert!(lines[1].contains(",human,1,1,1,demo,"), "{csv}");
+    assert!(lines[2].starts_with("<script>alert(1)</script>,acme,"));
+    assert!(lines[2].contains(",measured,0.5,0,1,demo,"), "{csv}");
+    assert!(
+        lines[3].contains("Claude-Opus-4.6,Claude,,published,0.71,,,"),
+        "{csv}"
+    );
 
     // The human has two iterations for one task and one for the other; the
     // leaderboard has the same numbers.
@@ -128,6 +151,10 @@ async fn published_results_are_separate_and_labelled() {
     assert!(page.contains("18 models as published"));
     let elsewhere = app.get("/figures?split=demo&gamma=1.2").await.text();
     assert!(elsewhere.contains("only known at γ = 1"));
+    // The files say it too.
+    let svg = "/api/v1/plots/zero-regression.svg?split=demo&gamma=1.2";
+    let picture = app.get(svg).await.text();
+    assert!(picture.contains("5 models as published"), "{picture}");
 }
 
 #[tokio::test]
@@ -167,6 +194,8 @@ async fn invalid_requests_get_advice() {
     check(&leader, 400, bad, "only `evoscore-gamma`").await;
     let other = plots("evoscore-gamma.svg?relative=first");
     check(&other, 400, bad, "`leader`").await;
+    let papers = plots("solved.svg?range=paper");
+    check(&papers, 400, bad, "only `rank-by-gamma`").await;
     check(
         &plots("solved.svg?split=nothing"),
         404,
@@ -207,8 +236,13 @@ async fn the_page_has_every_figure_with_its_numbers() {
     let answer = app.get("/figures?split=demo").await;
     assert_eq!(answer.status, 200);
     let page = answer.text();
+    let is_drawn = |figure: &&str| page.contains(&format!("/api/v1/plots/{figure}.svg"));
+    let drawn: Vec<&str> = FIGURES.into_iter().filter(is_drawn).collect();
+    assert!(drawn.contains(&"solved") && !drawn.contains(&"score-by-tokens"));
     for figure in FIGURES {
         assert!(page.contains(&format!("id=\"{figure}\"")), "{figure}");
+    }
+    for figure in &drawn {
         for (form, more) in [
             ("svg", ""),
             ("csv", ""),
@@ -224,9 +258,13 @@ async fn the_page_has_every_figure_with_its_numbers() {
     assert!(page.contains("2 tasks of 2 repositories, 2 runs"));
     assert!(page.contains("Figure 12 of the paper"));
     assert!(!page.contains("<script>alert(1)"));
-    assert_eq!(page.matches("Cite this figure").count(), FIGURES.len());
+    assert_eq!(page.matches("Cite this figure").count(), drawn.len());
     assert!(page.contains("SWE-CI figure “Solved rate”, split demo, γ = 1.00"));
-    // An empty figure explains why.
+    // An empty figure explains why, and has no files.
+    assert_eq!(
+        page.matches(" (no data)").count(),
+        FIGURES.len() - drawn.len()
+    );
     assert!(page.contains("No scored run has its tokens counted"));
 }
 
@@ -307,18 +345,20 @@ async fn one_figure_may_be_framed_and_nothing_else() {
     }
 }
 
-/// Pages and pictures draw the best 50 runs; the numbers are of all of them.
+/// Pages and pictures draw the best 30 runs and the median of the others; the numbers are
+/// of all of them.
 #[tokio::test]
 async fn a_picture_is_of_the_best_runs_and_the_numbers_of_all() {
     let app = TestApp::ranked_and_changed(SIXTY_MORE).await;
     let svg = app.get("/api/v1/plots/solved.svg?split=demo").await.text();
-    assert!(svg.contains("Solved rate: 50 runs."), "{svg}");
+    assert!(svg.contains("Solved rate: 30 runs."), "{svg}");
+    assert!(svg.contains("median of 32 others"), "{svg}");
     let csv = app.get("/api/v1/plots/solved.csv?split=demo").await.text();
     assert_eq!(csv.lines().count(), 1 + 62);
     let embedded = app.get("/embed/solved?split=demo").await.text();
-    assert!(embedded.contains("Solved rate: 50 runs."), "{embedded}");
+    assert!(embedded.contains("Solved rate: 30 runs."), "{embedded}");
     let page = app.get("/figures?split=demo").await.text();
-    assert!(page.contains("the best 50 of 62 runs"), "{page}");
+    assert!(page.contains("the best 30 of 62 runs"), "{page}");
 }
 
 /// Sixty runs that solved `alpha-1` in one iteration.

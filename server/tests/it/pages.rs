@@ -75,7 +75,7 @@ async fn the_leaderboard_has_intervals() {
     let html = app.get("/?split=demo").await.text();
     for part in [
         "[0.88, 1.00]",
-        "95 % interval 1.0 to 2.0",
+        "95\u{a0}% interval 1.0 to 2.0",
         ", to the next row ",
         " tied<",
         "2000 resamples of the 2 repositories",

@@ -39,11 +39,11 @@ pub(super) fn certainty() -> AnyView {
     let resamples = format::thousands(RESAMPLES as u64);
     view! {
         <p>
-            "A score comes from a limited number of tasks; other tasks would have given a different one. The bracket beside a figure is its "<dfn>"95 % interval"</dfn>": the range where the figure would mostly fall if the repositories were drawn again."
+            "A score comes from a limited number of tasks; other tasks would have given a different one. The bracket beside a figure is its "<dfn>"95\u{a0}% interval"</dfn>": the range where the figure would mostly fall if the repositories were drawn again."
         </p>
         <ul>
-            <li><strong>"Method. "</strong>"Tasks of one repository resemble each other, so we draw whole repositories, with replacement, as many as there are, "{resamples}" times; the interval holds the middle 95 % of the means. The draws follow from a fixed seed ("{SEED}"), so everybody gets the same draws."</li>
-            <li><strong>"The small figures beside a rank "</strong>"are the ranks of the row in 95 % of those draws."</li>
+            <li><strong>"Method. "</strong>"Tasks of one repository resemble each other, so we draw whole repositories, with replacement, as many as there are, "{resamples}" times; the interval holds the middle 95\u{a0}% of the means. The draws follow from a fixed seed ("{SEED}"), so everybody gets the same draws."</li>
+            <li><strong>"The small figures beside a rank "</strong>"are the ranks of the row in 95\u{a0}% of those draws."</li>
             <li><strong>"Tied "</strong>"means that the data cannot tell the row from the next: a permutation test of their difference, task by task on their shared tasks, finds that it may be chance (p of 0.05 or more). The interval of a difference holds all values that this test does not reject, so it spans 0 exactly then. This is sharper than comparing brackets, because hard tasks are mostly hard for both."</li>
             <li><strong>"Limits. "</strong>"With fewer than about ten repositories the intervals of scores are too narrow. With fewer than six, a difference has none, and everything is tied. They do not apply to other kinds of repositories than those of the split."</li>
         </ul>

@@ -70,6 +70,8 @@ pub struct Comparable {
 pub enum Found {
     Compared {
         versus: Box<Versus>,
+        /// The number of each run's look.
+        looks: Vec<usize>,
         /// Of each run.
         failures: Vec<FailedSteps>,
         /// Of each run but the baseline, if there is one.
@@ -97,6 +99,9 @@ pub(super) async fn find(query: CompareQuery) -> Result<Found, AppError> {
     match compare(runs, gamma, convention, task, query.unseen).await {
         Ok(versus) => {
             let engine = crate::error::engine()?;
+            let boards = versus.runs.iter();
+            let boards = boards.map(|run| (Board::new(&versus.split, run.mode), &*run.run_id));
+            let looks = crate::looks::numbers(boards.collect()).await?;
             let mut failures = Vec::new();
             for run in &versus.runs {
                 failures.push(engine.failed_steps(&run.run_id).await?);
@@ -113,6 +118,7 @@ pub(super) async fn find(query: CompareQuery) -> Result<Found, AppError> {
             let versus = Box::new(versus);
             Ok(Found::Compared {
                 versus,
+                looks,
                 failures,
                 gates,
             })

@@ -45,9 +45,12 @@ pub fn ComparePage() -> impl IntoView {
     loaded(resource, move |found| match found {
         Found::Compared {
             versus,
+            looks,
             failures,
             gates,
-        } => Either::Left(view! { <InPlace/><SideBySide versus=*versus failures gates query/> }),
+        } => Either::Left(
+            view! { <InPlace/><SideBySide versus=*versus looks failures gates query/> },
+        ),
         Found::Choosing {
             choice,
             ticked,
@@ -59,11 +62,12 @@ pub fn ComparePage() -> impl IntoView {
 #[component]
 fn SideBySide(
     versus: Versus,
+    looks: Vec<usize>,
     failures: Vec<FailedSteps>,
     gates: Vec<GateReport>,
     #[prop(into)] query: Signal<CompareQuery>,
 ) -> impl IntoView {
-    let names = Name::all(&versus.runs);
+    let names = Name::all(&versus.runs, &looks);
     let title = title(&names);
     let tab = format!("{} runs on {} compared", names.len(), versus.split);
     let basis = basis(&versus);

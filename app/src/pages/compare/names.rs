@@ -2,6 +2,7 @@
 //! one model apart and stands in for the name where space is short.
 
 use leptos::prelude::*;
+use swe_ci_plots::RunLook;
 use swe_ci_views::leaderboard::Row;
 
 use crate::components::CollectAny;
@@ -11,21 +12,25 @@ pub(super) struct Name {
     pub run_id: String,
     pub letter: char,
     pub model: String,
+    /// The number of its look.
+    pub look: usize,
     /// Its colour, from 1.
-    pub series: usize,
+    pub series: Option<usize>,
     shared: bool,
 }
 
 impl Name {
-    pub(super) fn all(rows: &[Row]) -> Vec<Self> {
-        let name = |(at, (letter, row)): (usize, (char, &Row))| Self {
+    /// `looks` has the number of each run's look.
+    pub(super) fn all(rows: &[Row], looks: &[usize]) -> Vec<Self> {
+        let name = |((letter, row), look): ((char, &Row), &usize)| Self {
             run_id: row.run_id.clone(),
             letter,
             model: row.model.clone(),
-            series: at + 1,
+            look: *look,
+            series: RunLook::of(*look).colour(),
             shared: rows.iter().filter(|r| r.model == row.model).count() > 1,
         };
-        ('A'..='Z').zip(rows).enumerate().map(name).collect()
+        ('A'..='Z').zip(rows).zip(looks).map(name).collect()
     }
 
     /// The model, with the letter if another run has the same model.
@@ -45,7 +50,7 @@ impl Name {
 
 /// The letter in the run's colour.
 #[component]
-pub(super) fn Letter(letter: char, series: usize) -> impl IntoView {
+pub(super) fn Letter(letter: char, series: Option<usize>) -> impl IntoView {
     view! { <span class="letter" data-series=series>{letter.to_string()}</span> }
 }
 
@@ -68,10 +73,10 @@ mod tests {
     fn runs_of_one_model_are_told_apart() {
         let mut leaderboard = leaderboard(&[("m", &[0.5]), ("n", &[0.4]), ("m", &[0.3])]);
         leaderboard.entries[2].run_id = "again".into();
-        let names = Name::all(&leaderboard.rank(Gamma::ONE, Convention::Paper));
+        let names = Name::all(&leaderboard.rank(Gamma::ONE, Convention::Paper), &[1, 0, 2]);
         let words: Vec<String> = names.iter().map(Name::in_words).collect();
         assert_eq!(words, ["m (A)", "n", "m (C)"]);
         assert_eq!(names[1].labelled(), "B · n");
-        assert_eq!(names[2].series, 3);
+        assert_eq!(names[2].series, Some(3));
     }
 }

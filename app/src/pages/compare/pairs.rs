@@ -318,10 +318,11 @@ mod tests {
 
     fn names(models: &[&str]) -> Vec<Name> {
         let runs: Vec<(&str, &[f64])> = models.iter().map(|model| (*model, &[0.5][..])).collect();
-        Name::all(&swe_ci_plots::fixture::leaderboard(&runs).rank(
+        let rows = swe_ci_plots::fixture::leaderboard(&runs).rank(
             swe_ci_core::metrics::Gamma::ONE,
             swe_ci_core::metrics::Convention::Paper,
-        ))
+        );
+        Name::all(&rows, &[1, 2, 3])
     }
 
     #[test]

@@ -98,7 +98,7 @@ static LINES: [Line; 13] = [
     },
     Line {
         name: "Rank",
-        hint: "On the leaderboard of the split; beside it, the range of ranks in 95 % of the resamples",
+        hint: "On the leaderboard of the split; beside it, the range of ranks in 95\u{a0}% of the resamples",
         of: |row| {
             if row.unranked.is_some() {
                 return ("–".to_owned(), "unranked".to_owned());
@@ -248,11 +248,11 @@ fn Head(name: Name, row: Row, query: Signal<CompareQuery>) -> impl IntoView {
 }
 
 #[component]
-fn ScoreCell(row: Row, series: usize, floor: f64) -> impl IntoView {
+fn ScoreCell(row: Row, series: Option<usize>, floor: f64) -> impl IntoView {
     let interval = row.intervals.map(|i| i.evoscore);
     let words = interval.map(|interval| {
         view! {
-            <span class="visually-hidden">", 95 % interval "</span>
+            <span class="visually-hidden">", 95\u{a0}% interval "</span>
             <small>{format::interval(interval, 2)}</small>
         }
     });

@@ -12,7 +12,8 @@ use crate::pages::routes::{COURSE, evolution_href, task_href};
 #[component]
 pub(super) fn CourseOfTask(task: TaskCourses, names: Vec<Name>) -> impl IntoView {
     let labels: Vec<String> = names.iter().map(Name::labelled).collect();
-    let drawn = |size| courses(&task, &labels, size, Theme::Page);
+    let looks: Vec<usize> = names.iter().map(|name| name.look).collect();
+    let drawn = |size| courses(&task, &labels, &looks, size, Theme::Page);
     let (wide, narrow) = (drawn(Size::WIDE), drawn(Size::NARROW));
     let id = task.task_id.to_string();
     let items = names.iter().zip(&task.runs).map(|(name, samples)| {

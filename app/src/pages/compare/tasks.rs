@@ -80,8 +80,9 @@ fn TaskRow(
     let cells = cells.collect_any();
     let apart = if names.len() == 2 {
         let difference = task.difference();
+        let series = names[usize::from(difference < 0.0)].series;
         Either::Left(view! {
-            <td class="number apart">{format::signed(difference, 3)}<Lean difference widest/></td>
+            <td class="number apart">{format::signed(difference, 3)}<Lean difference widest series/></td>
         })
     } else {
         Either::Right(view! { <td class="number apart">{format::score(task.spread)}</td> })
@@ -141,9 +142,13 @@ fn solved(share: f64) -> Option<String> {
 /// A bar to the right where the first run leads, to the left where the second
 /// does.
 #[component]
-fn Lean(difference: f64, widest: f64) -> impl IntoView {
+fn Lean(
+    difference: f64,
+    widest: f64,
+    /// The colour of the run that leads.
+    series: Option<usize>,
+) -> impl IntoView {
     let (x, width) = lean(difference, widest);
-    let series = if difference < 0.0 { 2 } else { 1 };
     view! {
         <svg class="lean" width="72" height="6" viewBox="0 0 72 6" aria-hidden="true" focusable="false">
             <rect class="balance-run" data-series=series x=x width=width height="6"/>

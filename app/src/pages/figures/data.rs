@@ -7,12 +7,12 @@ use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::requirement::Mode;
 use swe_ci_plots::Series;
 use swe_ci_views::figures::{Basis, Data, Figure};
-use swe_ci_views::leaderboard::Board;
+use swe_ci_views::leaderboard::{Board, Published};
 use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
 use crate::pages::splits::choose;
-use crate::query::{EXCLUDE, LEADER, Query, Reading};
+use crate::query::{EXCLUDE, LEADER, PAPER, Query, Reading};
 
 #[derive(Debug, Clone)]
 pub struct Shown {
@@ -34,14 +34,16 @@ pub struct Shown {
     pub unscored: Vec<String>,
     /// Models of the runs that have scores and no rank.
     pub unranked: Vec<String>,
-    /// Split and number of tasks of the published figures.
-    pub published: (String, u32),
+    /// Where the published results are from, without them.
+    pub published: Published,
     /// The day of the request, `YYYY-MM-DD`.
     pub today: String,
     /// Whether the chart over γ shows differences from the leader.
     pub from_leader: bool,
     /// Whether rows of figures have the order of the ranking.
     pub by_rank: bool,
+    /// Whether ranks are shown for the γs of the paper's figure alone.
+    pub papers_range: bool,
     /// Whether only unseen tasks count.
     pub unseen: bool,
 }
@@ -56,6 +58,7 @@ pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Show
         convention,
         from_leader,
         by_rank,
+        papers_range,
         view,
         ..
     } = reading;
@@ -77,6 +80,7 @@ pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Show
     for (_, data) in &mut figures {
         match data {
             Data::Curves(curves) => curves.from_leader = from_leader,
+            Data::Ranks(ranks) if papers_range => ranks.keep_the_papers(),
             Data::Bars(bars) if by_rank => {
                 bars.bars
                     .sort_by_key(|bar| place.get(bar.run.run_id.as_str()).copied());
@@ -87,20 +91,20 @@ pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Show
     let data = ranking.data();
     let unscored = data.unscored(convention);
     let unranked = data.unranked_runs().into_iter();
-    let published = &data.published;
-    let series = Series::new(data, ranking.rows());
-    let entries = data.entries.iter().enumerate();
-    let lines = entries.map(|(index, entry)| (entry.run_id.clone(), series.of(index).number));
     Ok(Shown {
-        lines: lines.collect(),
+        lines: Series::numbers(data),
         worse: ranking.rows().len() - basis.runs,
-        series,
+        series: Series::new(data, ranking.rows()),
         unscored: unscored.map(|entry| entry.model.clone()).collect(),
         unranked: unranked.map(|run| run.model).collect(),
-        published: (published.split.clone(), published.tasks),
+        published: Published {
+            rows: Vec::new(),
+            ..data.published.clone()
+        },
         today: engine.today(),
         from_leader,
         by_rank,
+        papers_range,
         unseen,
         basis,
         figures,
@@ -129,7 +133,9 @@ impl Shown {
     /// The same for the shown form of a figure.
     pub(super) fn address_of(&self, which: Figure, path: &str) -> String {
         let relative = which == Figure::EvoscoreGamma && self.from_leader;
+        let papers = which == Figure::RankByGamma && self.papers_range;
         let query = Query(self.address(path));
-        query.with("relative", relative.then_some(LEADER)).0
+        let query = query.with("relative", relative.then_some(LEADER));
+        query.with("range", papers.then_some(PAPER)).0
     }
 }

@@ -15,7 +15,7 @@ use swe_ci_views::figures::Figure;
 use swe_ci_views::leaderboard::View;
 
 use self::data::{Shown, shown};
-use self::section::{Drawing, Section};
+use self::section::{Drawing, Empty, Section};
 use crate::components::CollectAny;
 use crate::components::{
     Choice, Choices, InPlace, NoRuns, NoTasks, PageHead, PageTop, fetched, loaded,
@@ -59,20 +59,28 @@ fn FiguresView(shown: Shown, #[prop(into)] reading: Signal<Reading>) -> impl Int
     let unscored = shown.unscored.clone();
     let unranked = shown.unranked.clone();
     let figures = shown.figures.clone();
+    let (empty, drawn): (Vec<_>, Vec<_>) =
+        figures.into_iter().partition(|(_, data)| data.is_empty());
+    let empty: Vec<Figure> = empty.into_iter().map(|(figure, _)| figure).collect();
     let shown = StoredValue::new(shown);
     let section = move |(which, data)| view! { <Section which data shown reading/> };
     EitherOf3::C(view! {
         {controls}
         <Unscored models=unscored reading/>
         <WithoutRank models=unranked/>
-        <Contents/>
-        {figures.into_iter().map(section).collect_any()}
+        <Contents empty=empty.clone()/>
+        {drawn.into_iter().map(section).collect_any()}
+        <Empty figures=empty/>
     })
 }
 
 #[component]
-fn Contents() -> impl IntoView {
+fn Contents(
+    /// The figures without data.
+    empty: Vec<Figure>,
+) -> impl IntoView {
     let link = |figure: Figure| {
+        let without = empty.contains(&figure).then_some(" (no data)");
         let number = match figure.number() {
             Some(number) => format!("Fig. {number}"),
             None => "Ours".to_owned(),
@@ -81,7 +89,7 @@ fn Contents() -> impl IntoView {
             <li>
                 <a href=format!("#{}", figure.name())>
                     <span class="figures-number">{number}</span>
-                    {figure.title()}
+                    <span>{figure.title()}{without}</span>
                 </a>
             </li>
         }

@@ -4,8 +4,7 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::METRIC_VERSION;
 use swe_ci_plots::{Layout, Size, Theme, figure};
-use swe_ci_views::figures::{Cell, Data, Figure, Table};
-use swe_ci_views::leaderboard::PublishedRow;
+use swe_ci_views::figures::{Cell, Data, Figure, Releases, Table};
 use swe_ci_views::leaderboard::export::{Basis, Citation, Cited};
 
 use super::data::Shown;
@@ -31,34 +30,52 @@ pub(super) fn Section(
     let (notes, basis) = shown.with_value(|shown| (notes(&data, shown), basis(which, shown)));
     let slug = which.name();
     let link = move |path: String| shown.with_value(|shown| shown.address_of(which, &path));
+    // This figure with another setting.
+    let with = move |set: fn(&mut Reading, bool), value: bool| {
+        let mut reading = reading.get();
+        set(&mut reading, value);
+        format!("/figures{}#{slug}", reading.to_query())
+    };
     let switch = (which == Figure::EvoscoreGamma).then(|| {
         let from_leader = shown.with_value(|shown| shown.from_leader);
-        let href = move |from_leader| {
-            let reading = Reading {
-                from_leader,
-                ..reading.get()
-            };
-            format!("/figures{}#{slug}", reading.to_query())
-        };
+        let href = move |value| with(|reading, value| reading.from_leader = value, value);
         view! { <LeaderSwitch from_leader href/> }
     });
+    let either = move |label: &'static str,
+                       now: bool,
+                       set: fn(&mut Reading, bool),
+                       choices: [(&str, &str); 2]| {
+        let choice = |((label, hint), value): ((&str, &str), bool)| {
+            Choice::new(label, hint, move || with(set, value), move || now == value)
+        };
+        let choices: Vec<Choice> = choices.into_iter().zip([false, true]).map(choice).collect();
+        view! { <Choices label choices/> }
+    };
     let order = matches!(data, Data::Bars(_)).then(|| {
         let by_rank = shown.with_value(|shown| shown.by_rank);
-        let choice = |(label, hint, value): (&str, &str, bool)| {
-            let href = move || {
-                let reading = Reading {
-                    by_rank: value,
-                    ..reading.get()
-                };
-                format!("/figures{}#{slug}", reading.to_query())
-            };
-            Choice::new(label, hint, href, move || by_rank == value)
-        };
         let choices = [
-            ("Value", "In the order of the paper's figure", false),
-            ("Rank", "In the order of the leaderboard", true),
+            ("Value", "From the largest to the smallest"),
+            ("Rank", "In the order of the leaderboard"),
         ];
-        view! { <Choices label="Order" choices=choices.map(choice).to_vec()/> }
+        either(
+            "Order",
+            by_rank,
+            |reading, value| reading.by_rank = value,
+            choices,
+        )
+    });
+    let range = (which == Figure::RankByGamma).then(|| {
+        let papers = shown.with_value(|shown| shown.papers_range);
+        let choices = [
+            ("0.5–2", "The whole range of the control"),
+            ("0.8–1.2", "The range of the paper's figure"),
+        ];
+        either(
+            "γ from–to",
+            papers,
+            |reading, value| reading.papers_range = value,
+            choices,
+        )
     });
     let scales = SCALES.map(|scale| {
         let href = format!("{}&scale={scale}", link(format!("api/v1/plots/{slug}.png")));
@@ -80,7 +97,6 @@ pub(super) fn Section(
     let citation = shown.with_value(|shown| cited(which, shown));
     let table = data.table();
     let lines = shown.with_value(|shown| shown.lines.clone());
-    let below = (!data.is_empty()).then(|| view! { <Numbers table title=which.title() lines/> });
     view! {
         <figure class="figure figure-beside paper-figure" id=slug data-lines="">
             <figcaption>
@@ -90,6 +106,7 @@ pub(super) fn Section(
                 <p class="quiet">{basis}</p>
                 {switch}
                 {order}
+                {range}
                 {notes.into_iter().map(|note| view! { <p class="quiet">{note}</p> }).collect_any()}
                 <div class="figure-links">
                     <a href=link(format!("api/v1/plots/{slug}.svg")) download="">"SVG"</a>
@@ -106,10 +123,32 @@ pub(super) fn Section(
             </figcaption>
             <div class="figure-body">
                 <Drawing which data shown/>
-                {below}
+                <Numbers table title=which.title() lines/>
             </div>
         </figure>
     }
+}
+
+/// The figures without data, and how each gets some.
+#[component]
+pub(super) fn Empty(figures: Vec<Figure>) -> impl IntoView {
+    let item = |which: &Figure| {
+        view! {
+            <li id=which.name()>
+                <strong>{which.title()}": "</strong>
+                {which.nothing()}". "
+                {which.remedy()}
+            </li>
+        }
+    };
+    (!figures.is_empty()).then(|| {
+        view! {
+            <section class="figures-empty" aria-labelledby="figures-empty">
+                <h2 id="figures-empty">"Without data yet"</h2>
+                <ul>{figures.iter().map(item).collect_any()}</ul>
+            </section>
+        }
+    })
 }
 
 /// The picture in two sizes, of which the style sheet shows the one that fits;
@@ -121,7 +160,7 @@ pub(super) fn Drawing(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
             <p class="figure-nothing">
                 <strong>{which.nothing()}"."</strong>
                 " "
-                {remedy(which)}
+                {which.remedy()}
             </p>
         });
     }
@@ -132,31 +171,6 @@ pub(super) fn Drawing(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
         <div class="only-wide"><Picture figure=wide/></div>
         <div class="only-narrow"><Picture figure=narrow/></div>
     })
-}
-
-/// How to fill an empty figure.
-fn remedy(which: Figure) -> &'static str {
-    match which {
-        Figure::EvoscoreByRelease => {
-            "A run gets one from its configuration, or with --release-date when it is imported."
-        }
-        Figure::RegressionCorrelation => {
-            "A correlation needs at least three iterations, and regressions in some of them."
-        }
-        Figure::ScoreByTokens => {
-            "Harnesses that call a model count them, and imported results keep theirs."
-        }
-        Figure::ScoreByCost => {
-            "A run has a cost if its endpoint had prices when it was submitted; imported results have none."
-        }
-        Figure::ScoreByTime => {
-            "Runs that this site carried out with a model have it; imported results and the human baseline do not."
-        }
-        Figure::StyleWins | Figure::ChangedLines | Figure::StyleTrend => {
-            "The server measures it as evolutions end, and “swe-ci rescore --style” for earlier ones; imported results come without code."
-        }
-        _ => "It appears as soon as a task of a run is scored in this convention.",
-    }
 }
 
 fn cited(which: Figure, shown: &Shown) -> Citation {
@@ -188,29 +202,18 @@ fn basis(which: Figure, shown: &Shown) -> String {
 /// Sentences about data that is left out or comes from elsewhere.
 fn notes(data: &Data, shown: &Shown) -> Vec<String> {
     let mut notes = Vec::new();
-    // An empty figure leaves out everything and explains it elsewhere.
-    if let Some(left_out) = data.left_out().filter(|_| !data.is_empty()) {
+    if let Some(left_out) = data.left_out() {
         let models = format::names(&left_out.models);
         notes.push(format!("Left out: {models}, because {}.", left_out.because));
     }
-    if let Data::Releases(releases) = data {
-        notes.extend(as_published(&releases.published, shown));
+    notes.extend(data.notes(&shown.published));
+    if let Data::Releases(Releases { published, .. }) = data
+        && published.is_empty()
+        && shown.published.tasks > 0
+    {
+        notes.push("Published figures are only known at γ = 1, and shown there.".into());
     }
     notes
-}
-
-fn as_published(published: &[PublishedRow], shown: &Shown) -> Option<String> {
-    let (split, tasks) = &shown.published;
-    if *tasks == 0 {
-        return None;
-    }
-    if published.is_empty() {
-        return Some("Published figures are only known at γ = 1, and shown there.".into());
-    }
-    Some(format!(
-        "Small hollow marks on dashed lines: {} as published, read off a figure, on the {tasks} tasks of the split {split}; runs on other splits have other tasks.",
-        format::count(published.len(), "model")
-    ))
 }
 
 /// Columns for programs; for people, the link of a row identifies its run.
@@ -291,6 +294,7 @@ mod tests {
     use swe_ci_core::requirement::Mode;
     use swe_ci_plots::Series;
     use swe_ci_views::figures;
+    use swe_ci_views::leaderboard::Published;
 
     fn shown() -> Shown {
         Shown {
@@ -310,10 +314,15 @@ mod tests {
             figures: Vec::new(),
             unscored: Vec::new(),
             unranked: Vec::new(),
-            published: ("default".into(), 100),
+            published: Published {
+                split: "default".into(),
+                tasks: 100,
+                ..Published::default()
+            },
             today: "2026-11-24".into(),
             from_leader: false,
             by_rank: false,
+            papers_range: false,
             unseen: false,
         }
     }
@@ -336,6 +345,7 @@ mod tests {
         );
         let relative = Shown {
             from_leader: true,
+            papers_range: true,
             ..shown()
         };
         let check = |which, expect: &str| {
@@ -344,18 +354,42 @@ mod tests {
         let usual = "/x?split=a%20b&gamma=1.20&convention=reference";
         check(Figure::Solved, usual);
         check(Figure::EvoscoreGamma, &format!("{usual}&relative=leader"));
+        check(Figure::RankByGamma, &format!("{usual}&range=paper"));
     }
 
     #[test]
     fn published_points_are_named_as_such() {
-        assert!(
-            as_published(&[], &shown())
-                .unwrap()
-                .contains("only known at γ = 1")
+        let data = |published| {
+            let left_out = figures::LeftOut {
+                models: Vec::new(),
+                because: String::new(),
+            };
+            Data::Releases(Releases {
+                points: Vec::new(),
+                published,
+                left_out,
+            })
+        };
+        let check = |published, shown: &Shown, expect: &[&str]| {
+            let notes = notes(&data(published), shown);
+            assert_eq!(notes.len(), expect.len(), "{notes:?}");
+            assert!(
+                notes
+                    .iter()
+                    .zip(expect)
+                    .all(|(note, part)| note.contains(part))
+            );
+        };
+        check(Vec::new(), &shown(), &["only known at γ = 1"]);
+        let rows = swe_ci_plots::fixture::published().rows;
+        check(
+            rows,
+            &shown(),
+            &["1 model as published, read off a figure, on the 100 tasks"],
         );
         let mut none = shown();
-        none.published.1 = 0;
-        assert_eq!(as_published(&[], &none), None);
+        none.published.tasks = 0;
+        check(Vec::new(), &none, &[]);
     }
 
     #[test]

@@ -142,8 +142,8 @@ pub(super) fn RankCell(row: Row, open: bool, toggle: String) -> impl IntoView {
     let range = row.intervals.map(|intervals| {
         let several = intervals.rank.best != intervals.rank.worst;
         view! {
-            <small class="rank-range" title="The rank in 95 % of the resamples">
-                <span class="visually-hidden">", in 95 % of the resamples "</span>
+            <small class="rank-range" title="The rank in 95\u{a0}% of the resamples">
+                <span class="visually-hidden">", in 95\u{a0}% of the resamples "</span>
                 <span class:visually-hidden=!several>{format::ranks(intervals.rank)}</span>
             </small>
         }

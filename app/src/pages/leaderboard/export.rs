@@ -124,6 +124,7 @@ mod tests {
             open: None,
             from_leader: false,
             by_rank: false,
+            papers_range: false,
             view: View::default(),
         };
         assert_eq!(

@@ -79,7 +79,7 @@ fn intervals_are(repositories: usize) -> String {
             .to_owned();
     }
     format!(
-        "95 %, from {} resamples of the {repositories} repositories the tasks are of (seed {SEED}). ",
+        "95\u{a0}%, from {} resamples of the {repositories} repositories the tasks are of (seed {SEED}). ",
         format::thousands(RESAMPLES as u64),
     )
 }
@@ -222,7 +222,7 @@ mod tests {
                 [0];
         let words = in_words(row);
         assert!(
-            words.starts_with("m scores 0.750 (95 % interval 0.50 to 1.00). In 100 %"),
+            words.starts_with("m scores 0.750 (95\u{a0}% interval 0.50 to 1.00). In 100 %"),
             "{words}"
         );
     }

@@ -34,6 +34,10 @@ pub(super) fn RankedRow(
     tags.retain(|(text, ..)| !said.contains(text));
     let tags = tags.into_iter().map(tag).collect_any();
     let tick = format!("Compare {}", row.model);
+    let dot = look.filter(|look| look.coloured).map(|look| {
+        let (path, is_filled) = look.path(5);
+        view! { <svg class="run-dot" class:is-filled=is_filled viewBox="-8 -8 16 16" aria-hidden="true" focusable="false"><path d=path/></svg> }
+    });
     view! {
         <tr
             role="row"
@@ -45,6 +49,7 @@ pub(super) fn RankedRow(
             <RankCell row=row.clone() open toggle/>
             <th role="rowheader" scope="row" class="col-model">
                 <input class="pick" type="checkbox" name="runs" value=row.run_id.clone() form=COMPARE aria-label=tick/>
+                {dot}
                 <a href=run_href(&row.run_id)>{row.model.clone()}</a>
                 <span class="tags">{tags}</span>
                 <small>{labels::origin(&row.harness, &row.provider)}</small>

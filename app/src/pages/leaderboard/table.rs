@@ -167,7 +167,7 @@ fn HeadCell(column: Column, mut reading: Reading) -> impl IntoView {
         Column::EvoScore => "col-score",
         _ => "number",
     };
-    let interval = (column == Column::EvoScore).then_some(", 95 % interval");
+    let interval = (column == Column::EvoScore).then_some(", 95\u{a0}% interval");
     let next = (column == Column::EvoScore && sort == Sort::default())
         .then(|| view! { <span class="head-next">"to the next"</span> });
     let word = Word::headed(column_names::column(column));

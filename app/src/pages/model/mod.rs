@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
-use swe_ci_views::leaderboard::{ModelDetail, ModelRun, Standing};
+use swe_ci_views::leaderboard::{Board, ModelDetail, ModelRun, Standing};
 
 use self::strengths::StrengthsOfModel;
 use self::trend::TrendOfModel;
@@ -34,18 +34,24 @@ pub fn ModelPage() -> impl IntoView {
     let resource = fetched(move || (name.get(), unseen.get()), model);
     loaded(
         resource,
-        move |detail| view! { <InPlace/><ModelView detail convention unseen=unseen.get()/> },
+        move |(detail, looks)| view! { <InPlace/><ModelView detail looks convention unseen=unseen.get()/> },
     )
 }
 
-async fn model((name, unseen): (String, bool)) -> Result<ModelDetail, AppError> {
+async fn model((name, unseen): (String, bool)) -> Result<(ModelDetail, Vec<usize>), AppError> {
     let found = crate::error::engine()?.model(&name, unseen).await;
-    found.map_err(AppError::from).map_err(|error| match error.kind {
+    let found = found.map_err(AppError::from).map_err(|error| match error.kind {
         ErrorKind::NotFound => AppError::not_found(
             "No run on this site has a model of this name. The leaderboard lists all scored models; names must match exactly, including capitals.",
         ),
         _ => error,
-    })
+    })?;
+    let boards = found.runs.iter().map(|run| {
+        let summary = &run.summary;
+        (Board::of(&summary.config), summary.run_id.as_str())
+    });
+    let looks = crate::looks::numbers(boards.collect()).await?;
+    Ok((found, looks))
 }
 
 /// The last appears only where a run has prices.
@@ -64,6 +70,8 @@ const COLUMNS: [Column; 9] = [
 #[component]
 fn ModelView(
     detail: ModelDetail,
+    /// The number of each run's look.
+    looks: Vec<usize>,
     #[prop(into)] convention: Signal<Convention>,
     unseen: bool,
 ) -> impl IntoView {
@@ -99,7 +107,7 @@ fn ModelView(
         </section>
         {which}
         <Runs runs convention/>
-        <TrendOfModel runs convention=convention.get_untracked()/>
+        <TrendOfModel runs looks convention=convention.get_untracked()/>
         <WhyLost classes=detail.lost/>
         <StrengthsOfModel strengths=detail.strengths convention/>
     }

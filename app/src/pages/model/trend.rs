@@ -15,12 +15,13 @@ use crate::glossary::Word;
 #[component]
 pub(super) fn TrendOfModel(
     runs: StoredValue<Vec<ModelRun>>,
+    looks: Vec<usize>,
     convention: Convention,
 ) -> impl IntoView {
     let data = runs.with_value(|runs| lines(runs, convention));
     let entry = |line: &Line| view! { <li>{in_words(line)}</li> };
     let entries = data.lines.iter().map(entry).collect_any();
-    let drawn = |layout| trend(&data, layout);
+    let drawn = |layout| trend(&data, &looks, layout);
     let (wide, narrow) = (drawn(Layout::Wide), drawn(Layout::Narrow));
     (!data.lines.is_empty()).then(|| view! {
             <section aria-labelledby="trend-title">
@@ -69,6 +70,7 @@ fn lines(runs: &[ModelRun], convention: Convention) -> Lines {
         prefix: "iteration".into(),
         steps: (1..=longest.unwrap_or(0)).map(|i| i.to_string()).collect(),
         lines,
+        others: None,
     }
 }
 

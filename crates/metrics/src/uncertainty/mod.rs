@@ -16,7 +16,7 @@ mod wilson;
 pub use bound::{BoundDecision, BoundTest, Look};
 pub use paired::{Comparison, Difference, compare, is_tie};
 pub use plan::{DIFFERENCE, Design, PowerPlan, PowerRow};
-pub use resample::{Clusters, Interval, RankInterval, Resamples, rank_intervals};
+pub use resample::{Clusters, Interval, RankInterval, Resamples, quantile, rank_intervals};
 pub use spread::{ScoreSpread, TaskMean, sample_variance};
 pub use wilson::wilson;
 

@@ -203,7 +203,7 @@ pub(super) fn below(random: &mut Pcg32, n: usize) -> usize {
 
 /// A quantile with linear interpolation between neighbours (type 7 of Hyndman
 /// and Fan, the default of R and NumPy). Sorts the values only partially.
-fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
+pub fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
     let last = values.len().checked_sub(1)?;
     let position = share * last as f64;
     let below = position.floor();

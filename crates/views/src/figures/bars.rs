@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use swe_ci_core::uncertainty::Interval;
 
-use super::{Cell, Column, Study, Subject, Table};
+use super::{Cell, Column, Others, Study, Subject, Table};
 use crate::leaderboard::{Intervals, Row};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,14 +15,23 @@ pub enum Measure {
     Turns,
 }
 
-/// In the order of the paper: zero regression and turns from the smallest, solved
-/// (and zero-regression resolution) from the largest.
+/// From the largest to the smallest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bars {
     pub measure: Measure,
     /// The maximum that a run could reach.
     pub most: f64,
     pub bars: Vec<Bar>,
+    pub others: Option<Others>,
+    /// Results on the tasks of the paper, at any γ.
+    pub published: Vec<PublishedBar>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublishedBar {
+    pub model: String,
+    pub provider: String,
+    pub value: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,13 +93,21 @@ impl Bars {
         });
         let mut bars: Vec<Bar> = runs.collect();
         bars.sort_by(|a, b| {
-            let rising = a.value.total_cmp(&b.value);
-            let order = match measure {
-                Measure::Solved | Measure::Zrr => rising.reverse(),
-                Measure::ZeroRegression | Measure::Turns => rising,
-            };
-            order.then_with(|| a.run.model.cmp(&b.run.model))
+            let falling = b.value.total_cmp(&a.value);
+            falling.then_with(|| a.run.model.cmp(&b.run.model))
         });
+        let mut published = Vec::new();
+        if measure == Measure::ZeroRegression {
+            let rows = study.data.published.rows.iter();
+            published.extend(rows.filter_map(|row| {
+                Some(PublishedBar {
+                    model: row.model.clone(),
+                    provider: row.provider.clone(),
+                    value: row.zero_regression_rate?,
+                })
+            }));
+            published.sort_by(|a, b| b.value.total_cmp(&a.value));
+        }
         let longest = study.runs().map(|(_, entry, _)| entry.max_iterations).max();
         let most = match measure {
             Measure::Turns => f64::from(longest.unwrap_or(1)),
@@ -100,6 +117,8 @@ impl Bars {
             measure,
             most,
             bars,
+            others: study.middle_of_others(|_, row| vec![measure.of(row).0]),
+            published,
         }
     }
 
@@ -107,10 +126,16 @@ impl Bars {
         let (name, title) = self.measure.name();
         let places = self.measure.places();
         let row = |bar: &Bar| Cell::with_interval(Some(bar.value), bar.interval, places);
-        Table::of_runs(
+        let mut table = Table::of_runs(
             Column::with_interval(name, title),
             self.bars.iter().map(|bar| (&bar.run, row(bar))),
-        )
+        );
+        let published = self.published.iter().map(|bar| {
+            let value = Cell::with_interval(Some(bar.value), None, places);
+            Table::published(&bar.model, &bar.provider, value)
+        });
+        table.rows.extend(published);
+        table
     }
 }
 
@@ -141,7 +166,7 @@ mod tests {
         };
         check(
             Measure::ZeroRegression,
-            &[("falls", 0.5), ("arrives", 1.0), ("calm", 1.0)],
+            &[("arrives", 1.0), ("calm", 1.0), ("falls", 0.5)],
         );
         check(
             Measure::Solved,
@@ -153,7 +178,7 @@ mod tests {
         );
         check(
             Measure::Turns,
-            &[("calm", 1.0), ("arrives", 1.5), ("falls", 2.0)],
+            &[("falls", 2.0), ("arrives", 1.5), ("calm", 1.0)],
         );
     }
 

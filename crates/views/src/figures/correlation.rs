@@ -1,6 +1,7 @@
 //! Whether regressions become more frequent and larger: Figure 7.
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::uncertainty::Interval;
 
 use super::{Cell, Column, Study, Subject, Table};
 
@@ -15,7 +16,10 @@ pub struct Correlations {
 pub struct Correlated {
     pub run: Subject,
     pub rate: Option<f64>,
+    /// 95 %; absent with fewer than four iterations that have one.
+    pub rate_interval: Option<Interval>,
     pub magnitude: Option<f64>,
+    pub magnitude_interval: Option<Interval>,
 }
 
 pub fn correlations(study: &Study) -> Correlations {
@@ -26,7 +30,9 @@ pub fn correlations(study: &Study) -> Correlations {
             Correlated {
                 run,
                 rate: profile.rate_correlation,
+                rate_interval: profile.rate_interval(),
                 magnitude: profile.magnitude_correlation,
+                magnitude_interval: profile.magnitude_interval(),
             }
         })
         .collect();
@@ -40,13 +46,17 @@ pub fn correlations(study: &Study) -> Correlations {
 
 impl Correlations {
     pub(super) fn table(&self) -> Table {
-        let columns = [
-            Column::new("rate_correlation", "r of the rate"),
-            Column::new("magnitude_correlation", "r of the magnitude"),
-        ];
-        let rows = self.runs.iter().map(|correlated| {
-            let values = [correlated.rate, correlated.magnitude];
-            (&correlated.run, values.map(|r| Cell::number(r, 2)))
+        let columns = ["rate", "magnitude"].into_iter().flat_map(|name| {
+            [
+                Column::new(format!("{name}_correlation"), format!("r of the {name}")),
+                Column::new(format!("{name}_low"), "95\u{a0}% from"),
+                Column::new(format!("{name}_high"), "95\u{a0}% to"),
+            ]
+        });
+        let rows = self.runs.iter().map(|run| {
+            let rate = Cell::with_interval(run.rate, run.rate_interval, 2);
+            let magnitude = Cell::with_interval(run.magnitude, run.magnitude_interval, 2);
+            (&run.run, rate.into_iter().chain(magnitude))
         });
         Table::of_runs(columns, rows)
     }
@@ -73,8 +83,12 @@ mod tests {
             };
             assert!((later.rate.unwrap() - 3f64.sqrt() / 2.0).abs() < 1e-12);
             assert_eq!((later.magnitude, calm.rate), (None, None));
+            assert_eq!(later.rate_interval, None, "three iterations are too few");
             let csv = data.table().csv();
-            assert!(csv.ends_with("calm,acme,run-calm,measured,,\r\n"), "{csv}");
+            assert!(
+                csv.ends_with("calm,acme,run-calm,measured,,,,,,\r\n"),
+                "{csv}"
+            );
         });
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::uncertainty::Interval;
 
-use super::{Cell, Column, Study, Subject, Table};
+use super::{Cell, Column, Others, Study, Subject, Table};
 use crate::leaderboard::Entry;
 
 pub use swe_ci_core::curve::{Curve, GAMMA_MAX, GAMMA_MIN, GammaPlane};
@@ -25,6 +25,8 @@ pub struct Curves {
     pub gamma: Gamma,
     /// Best first at the selected γ.
     pub curves: Vec<ScoredCurve>,
+    /// At each of the γs of the table.
+    pub others: Option<Others>,
     /// The picture shows differences from the run that leads at the selected γ:
     /// lines that cross the leader's overtake it.
     pub from_leader: bool,
@@ -50,6 +52,11 @@ pub fn curves(study: &Study) -> Curves {
     Curves {
         gamma: study.gamma,
         curves: curves.collect(),
+        others: study.middle_of_others(|entry, _| {
+            let curve = entry.curve(study.convention);
+            let at_all = |curve: Curve| gammas().map(|gamma| curve.at(gamma)).collect();
+            curve.map(at_all).unwrap_or_default()
+        }),
         from_leader: false,
     }
 }

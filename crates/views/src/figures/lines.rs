@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::Bin;
 
-use super::{Cell, Column, Study, Subject, Table};
+use super::{Cell, Column, Others, Study, Subject, Table};
 use crate::leaderboard::Entry;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,7 @@ pub struct Lines {
     pub steps: Vec<String>,
     /// Best first, by their last value.
     pub lines: Vec<Line>,
+    pub others: Option<Others>,
 }
 
 /// The line of one run; shorter than the steps if its N is smaller.
@@ -30,12 +31,11 @@ pub struct Line {
 pub fn best_change(study: &Study) -> Lines {
     let mut longest: Vec<Bin> = Vec::new();
     let mut lines = Vec::new();
+    let values = |bins: &[Bin]| bins.iter().map(|bin| bin.best_change).collect();
     for (run, entry, _) in study.runs() {
         let bins = entry.profile(study.convention).bins;
-        lines.push(Line {
-            run,
-            values: bins.iter().map(|bin| bin.best_change).collect(),
-        });
+        let values = values(&bins);
+        lines.push(Line { run, values });
         let end = |bins: &[Bin]| bins.last().map(|bin| bin.to);
         if end(&bins) > end(&longest) {
             longest = bins;
@@ -51,6 +51,7 @@ pub fn best_change(study: &Study) -> Lines {
         prefix: "turns".into(),
         steps: longest.iter().map(name).collect(),
         lines,
+        others: study.middle_of_others(|entry, _| values(&entry.profile(study.convention).bins)),
     }
     .sorted()
 }
@@ -73,6 +74,7 @@ pub fn budget(study: &Study) -> Lines {
         prefix: "first".into(),
         steps: steps.map(|n| n.to_string()).collect(),
         lines,
+        others: study.middle_of_others(|entry, _| scores(study, entry)),
     }
     .sorted()
 }

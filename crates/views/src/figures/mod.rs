@@ -8,6 +8,7 @@ mod changed_lines;
 mod correlation;
 mod gamma;
 mod lines;
+mod others;
 mod ranks;
 mod release;
 mod spending;
@@ -18,21 +19,26 @@ mod table;
 
 use serde::{Deserialize, Serialize};
 
-pub use bars::{Bar, Bars, Measure};
+use crate::format;
+use crate::leaderboard::Published;
+
+pub use bars::{Bar, Bars, Measure, PublishedBar};
 pub use changed_lines::{Changed, ChangedBy, ChangedLines, changed_lines};
 pub use correlation::{Correlated, Correlations, correlations};
 pub use gamma::{Curve, Curves, GAMMA_MAX, GAMMA_MIN, GammaPlane, ScoredCurve, curves};
 pub use lines::{Line, Lines, best_change, budget};
+pub use others::{Middle, Others};
 pub use ranks::{RankLine, Ranks, ranks};
 pub use release::{Released, Releases, day_number, releases};
-/// A figure shows the best runs, at most this many: nobody could tell more apart.
-pub const MOST_RUNS: usize = 50;
-
 pub use spending::{Resource, Spending, Spent, spending};
 pub use study::{Basis, LeftOut, Study, Subject};
 pub use style_trend::{Changes, StyleStep, StyleTrend, StyleTrends, style_trends};
 pub use style_wins::{StyleBars, StyleWins, style_wins};
 pub use table::{Cell, Column, Table};
+
+/// A figure shows the best runs, at most this many: nobody could tell more apart.
+/// Of the others it shows the middle.
+pub const MOST_RUNS: usize = 30;
 
 swe_ci_core::named! {
     /// A figure, and its name in URLs: those of the paper in its order, then the
@@ -101,16 +107,16 @@ impl Figure {
     pub fn reading(self) -> &'static str {
         match self {
             Self::EvoscoreByRelease => {
-                "Further right is a later release, further up a better score; a line joins the releases of one provider, so its slope is how fast that provider's models learn to maintain code."
+                "Further right is a later release, further up a better score; colour and shape stand for the provider, and a line joins the releases of one provider, so its slope is how fast that provider's models learn to maintain code."
             }
             Self::RankByGamma => {
-                "Where lines cross, the order depends on the weight of later iterations; each mark gives the ranks that the run holds in 95 % of the resamples at the selected γ, as bars where there is room."
+                "Where lines cross, the order depends on the weight of later iterations; each mark gives the ranks that the run holds in 95\u{a0}% of the resamples at the selected γ, as bars where there is room."
             }
             Self::ZeroRegression => {
                 "The share of tasks in which no iteration broke a test that passed; thin lines are 95\u{a0}% intervals."
             }
             Self::RegressionCorrelation => {
-                "Right of 0, regressions become more frequent (first panel) or larger (second panel) as the work goes on; a dash means that too few iterations have any."
+                "Right of 0, regressions become more frequent (first panel) or larger (second panel) as the work goes on; thin lines are 95\u{a0}% intervals, and a dash means that too few iterations have any."
             }
             Self::StyleWins => {
                 "Of the tasks a run solved, how often its code has a greater (solid), equal (empty) or smaller (hatched) maintainability index and Pylint score than what people wrote; thin lines are 95\u{a0}% intervals of the wins."
@@ -134,10 +140,10 @@ impl Figure {
                 "Further right, later iterations weigh more: a line that falls belongs to a run whose code gets harder to change, one that rises catches up, and where lines cross, the ranking depends on what you value."
             }
             Self::ScoreByTokens | Self::ScoreByCost => {
-                "Further left costs less, further up scores better, and no run beats those on the front in both; the fuller a mark, the more tasks without a regression; thin lines are 95\u{a0}% intervals."
+                "Further left costs less, further up scores better, and no run beats those on the front in both; the larger a mark, the more tasks without a regression; thin lines are 95\u{a0}% intervals."
             }
             Self::ScoreByTime => {
-                "Further left the agents of a task are done sooner, not counting waits for the provider; further up scores better, and no run beats those on the front in both; the fuller a mark, the more tasks without a regression; thin lines are 95\u{a0}% intervals."
+                "Further left the agents of a task are done sooner, not counting waits for the provider; further up scores better, and no run beats those on the front in both; the larger a mark, the more tasks without a regression; thin lines are 95\u{a0}% intervals."
             }
             Self::ScoreByBudget => {
                 "EvoScore if only the first iterations counted, up to this number: where lines cross, the order depends on how long an agent may work."
@@ -159,6 +165,31 @@ impl Figure {
             Self::StyleWins | Self::ChangedLines => "No solved task has its code style measured",
             Self::StyleTrend => "No evolution has its code style measured",
             _ => "No run of the whole split has a score yet",
+        }
+    }
+
+    /// How to fill it when it is empty.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::EvoscoreByRelease => {
+                "A run gets one from its configuration, or with --release-date when it is imported."
+            }
+            Self::RegressionCorrelation => {
+                "A correlation needs at least three iterations, and regressions in some of them."
+            }
+            Self::ScoreByTokens => {
+                "Harnesses that call a model count them, and imported results keep theirs."
+            }
+            Self::ScoreByCost => {
+                "A run has a cost if its endpoint had prices when it was submitted; imported results have none."
+            }
+            Self::ScoreByTime => {
+                "Runs that this site carried out with a model have it; imported results and the human baseline do not."
+            }
+            Self::StyleWins | Self::ChangedLines | Self::StyleTrend => {
+                "The server measures it as evolutions end, and “swe-ci rescore --style” for earlier ones; imported results come without code."
+            }
+            _ => "It appears as soon as a task of a run is scored in this convention.",
         }
     }
 
@@ -234,6 +265,33 @@ impl Data {
             Self::ChangedLines(data) => data.runs.is_empty(),
             Self::StyleTrends(data) => data.runs.is_empty(),
         }
+    }
+
+    /// Sentences that a picture needs beside it: about published results, and the
+    /// runs that it does not show one by one.
+    pub fn notes(&self, published: &Published) -> Vec<String> {
+        let (others, what, count) = match self {
+            Self::Releases(data) => (None, "", data.published.len()),
+            Self::Bars(data) => (data.others.as_ref(), "row", data.published.len()),
+            Self::Curves(data) => (data.others.as_ref(), "band", 0),
+            Self::Lines(data) => (data.others.as_ref(), "band", 0),
+            _ => (None, "", 0),
+        };
+        let others = others.map(|others| {
+            format!(
+                "The grey {what} holds four of five of the other {}, around their median.",
+                format::count(crate::count(others.runs), "run")
+            )
+        });
+        let published = (count > 0).then(|| {
+            format!(
+                "Small hollow marks: {} as published, read off a figure, on the {} tasks of the split {}; runs on other splits have other tasks.",
+                format::count(crate::count(count), "model"),
+                published.tasks,
+                published.split
+            )
+        });
+        others.into_iter().chain(published).collect()
     }
 
     pub fn left_out(&self) -> Option<&LeftOut> {

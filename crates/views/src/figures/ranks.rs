@@ -7,8 +7,11 @@ use swe_ci_core::metrics::Gamma;
 use swe_ci_core::uncertainty::RankInterval;
 
 use super::gamma::{gamma_column, gammas};
-use super::{Cell, Column, Curve, Study, Subject, Table};
+use super::{Cell, Column, Curve, GAMMA_MAX, GAMMA_MIN, Study, Subject, Table};
 use crate::leaderboard::{Entry, positions};
+
+/// The range of γ in the paper's figure.
+const PAPERS: (f64, f64) = (0.8, 1.2);
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ranks {
@@ -56,11 +59,30 @@ pub fn ranks(study: &Study) -> Ranks {
 }
 
 impl Ranks {
+    /// Shows no γ but those of the paper's figure.
+    pub fn keep_the_papers(&mut self) {
+        let (low, high) = PAPERS;
+        let is_kept = |gamma: &f64| (low - 1e-9..=high + 1e-9).contains(gamma);
+        let first = self.gammas.iter().take_while(|gamma| !is_kept(gamma));
+        let (first, kept) = (first.count(), self.gammas.iter().filter(|g| is_kept(g)));
+        let range = first..first + kept.count();
+        self.gammas = self.gammas[range.clone()].to_vec();
+        for line in &mut self.lines {
+            line.ranks = line.ranks.get(range.clone()).unwrap_or_default().to_vec();
+        }
+    }
+
+    /// The range of γ that it shows.
+    pub fn range(&self) -> (f64, f64) {
+        let ends = self.gammas.first().zip(self.gammas.last());
+        ends.map_or((GAMMA_MIN, GAMMA_MAX), |(low, high)| (*low, *high))
+    }
+
     pub(super) fn table(&self) -> Table {
         let selected = [
             Column::new("rank", format!("Rank at γ {:.2}", self.gamma)),
-            Column::new("rank_best", "95 % from"),
-            Column::new("rank_worst", "95 % to"),
+            Column::new("rank_best", "95\u{a0}% from"),
+            Column::new("rank_worst", "95\u{a0}% to"),
         ];
         let columns = self.gammas.iter().map(|gamma| gamma_column("rank", *gamma));
         let rows = self.lines.iter().map(|line| {
@@ -103,6 +125,15 @@ mod tests {
             check(1.05, (2, 1));
             check(2.0, (2, 1));
             assert_eq!((line("late").rank, line("early").rank), (1, 2));
+            let mut papers = data.clone();
+            papers.keep_the_papers();
+            assert_eq!((papers.gammas.len(), papers.range()), (9, (0.8, 1.2)));
+            let early = papers
+                .lines
+                .iter()
+                .find(|l| l.run.model == "early")
+                .unwrap();
+            assert_eq!(early.ranks, [1, 1, 1, 1, 1, 2, 2, 2, 2]);
             // All tasks agree, so every resample does.
             assert_eq!(
                 line("late").interval,

@@ -67,17 +67,9 @@ impl Releases {
         });
         let mut table = Table::of_runs([date].into_iter().chain(score), rows);
         let published = |row: &PublishedRow| {
-            let text = |text: &str| Cell::Text(text.to_owned());
-            vec![
-                text(&row.model),
-                text(&row.provider),
-                Cell::Nothing,
-                text("published"),
-                text(&row.release_date),
-                Cell::number(Some(row.evoscore), 3),
-                Cell::Nothing,
-                Cell::Nothing,
-            ]
+            let date = Cell::Text(row.release_date.clone());
+            let score = Cell::with_interval(Some(row.evoscore), None, 3);
+            Table::published(&row.model, &row.provider, [date].into_iter().chain(score))
         };
         table.rows.extend(self.published.iter().map(published));
         table

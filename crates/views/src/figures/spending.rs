@@ -109,8 +109,8 @@ impl Spending {
         let [score, low, high] = Column::with_interval("evoscore", "EvoScore");
         let amounts = [
             Column::new(name, title),
-            Column::new(format!("{name}_low"), "95 % from"),
-            Column::new(format!("{name}_high"), "95 % to"),
+            Column::new(format!("{name}_low"), "95\u{a0}% from"),
+            Column::new(format!("{name}_high"), "95\u{a0}% to"),
         ];
         let zero_regression = Column::new("zero_regression_rate", "Zero regression");
         let on_front = Column::new("on_front", "On the front");

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
 
-use super::{Cell, Column, Table};
+use super::{Cell, Column, Others, Table};
 use crate::leaderboard::{Entry, LeaderboardData, Ranking, Row, ScoredTask};
 use crate::{count, format};
 
@@ -20,6 +20,8 @@ pub struct Study {
     pub convention: Convention,
     /// Best first, with their intervals.
     pub rows: Vec<Row>,
+    /// Those after them, without intervals.
+    pub others: Vec<Row>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +44,7 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// "40 tasks of 20 repositories, the best 50 of 60 runs": `worse` runs are
+    /// "40 tasks of 20 repositories, the best 30 of 60 runs": `worse` runs are
     /// left out.
     pub fn in_words(&self, worse: usize) -> String {
         let count = |n, noun| format::count(count(n), noun);
@@ -73,8 +75,10 @@ impl Study {
     /// The best runs of a ranking, at most this many. It computes their
     /// intervals: not for a thread that serves requests.
     pub fn of(ranking: &Ranking, most: usize) -> Self {
+        let most = ranking.rows().len().min(most);
         Self {
-            rows: ranking.with_intervals(0..ranking.rows().len().min(most)),
+            rows: ranking.with_intervals(0..most),
+            others: ranking.rows()[most..].to_vec(),
             data: ranking.data().clone(),
             gamma: ranking.gamma(),
             convention: ranking.convention(),
@@ -95,6 +99,18 @@ impl Study {
             };
             Some((run, entry, row))
         })
+    }
+
+    /// What `make` gives for each of the others.
+    pub(super) fn middle_of_others(
+        &self,
+        make: impl Fn(&Entry, &Row) -> Vec<f64>,
+    ) -> Option<Others> {
+        let entries = self.data.by_run();
+        Others::of(self.others.iter().filter_map(|row| {
+            let (_, entry) = *entries.get(row.run_id.as_str())?;
+            Some(make(entry, row))
+        }))
     }
 
     /// What `make` gives for each run, best first, and the runs without it.
@@ -150,6 +166,22 @@ impl Table {
             columns: of_run.into_iter().chain(columns).collect(),
             rows: rows.into_iter().map(row).collect(),
         }
+    }
+
+    /// A row of such a table about a published result, which is of no run.
+    pub(super) fn published(
+        model: &str,
+        provider: &str,
+        cells: impl IntoIterator<Item = Cell>,
+    ) -> Vec<Cell> {
+        let text = |text: &str| Cell::Text(text.to_owned());
+        let of_model = [
+            text(model),
+            text(provider),
+            Cell::Nothing,
+            text("published"),
+        ];
+        of_model.into_iter().chain(cells).collect()
     }
 }
 

@@ -81,8 +81,8 @@ fn columns(metric: StyleMetric) -> Vec<Column> {
         let column = |end: &str, title: String| Column::new(format!("{name}_{share}{end}"), title);
         columns.extend([
             column("_rate", format!("{title}: {label}")),
-            column("_low", "95 % from".into()),
-            column("_high", "95 % to".into()),
+            column("_low", "95\u{a0}% from".into()),
+            column("_high", "95\u{a0}% to".into()),
         ]);
     }
     columns

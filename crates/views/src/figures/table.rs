@@ -41,8 +41,8 @@ impl Column {
     pub(super) fn with_interval(name: &str, title: impl Into<String>) -> [Self; 3] {
         [
             Self::new(name, title),
-            Self::new("low", "95 % from"),
-            Self::new("high", "95 % to"),
+            Self::new("low", "95\u{a0}% from"),
+            Self::new("high", "95\u{a0}% to"),
         ]
     }
 }

@@ -1,0 +1,25 @@
+//! How runs look on pages that show runs of several leaderboards.
+
+use std::collections::HashMap;
+
+use swe_ci_plots::Series;
+use swe_ci_views::leaderboard::Board;
+
+use crate::error::AppError;
+
+/// The number of each run's look, as on its leaderboard. A run that is on none has
+/// one by its place here.
+pub(crate) async fn numbers(runs: Vec<(Board, &str)>) -> Result<Vec<usize>, AppError> {
+    let engine = crate::error::engine()?;
+    let mut of_boards: HashMap<Board, HashMap<String, usize>> = HashMap::new();
+    let mut numbers = Vec::new();
+    for (place, (board, run_id)) in runs.into_iter().enumerate() {
+        if !of_boards.contains_key(&board) {
+            let data = engine.leaderboard_data(board.clone()).await?;
+            of_boards.insert(board.clone(), Series::numbers(&data));
+        }
+        let number = of_boards[&board].get(run_id).copied();
+        numbers.push(number.unwrap_or(place + 1));
+    }
+    Ok(numbers)
+}
