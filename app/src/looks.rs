@@ -1,6 +1,7 @@
 //! How runs look on pages that show runs of several leaderboards.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use swe_ci_plots::Series;
 use swe_ci_views::leaderboard::Board;
@@ -14,12 +15,14 @@ pub(crate) async fn numbers(runs: Vec<(Board, &str)>) -> Result<Vec<usize>, AppE
     let mut of_boards: HashMap<Board, HashMap<String, usize>> = HashMap::new();
     let mut numbers = Vec::new();
     for (place, (board, run_id)) in runs.into_iter().enumerate() {
-        if !of_boards.contains_key(&board) {
-            let data = engine.leaderboard_data(board.clone()).await?;
-            of_boards.insert(board.clone(), Series::numbers(&data));
-        }
-        let number = of_boards[&board].get(run_id).copied();
-        numbers.push(number.unwrap_or(place + 1));
+        let of_board = match of_boards.entry(board.clone()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let data = engine.leaderboard_data(board).await?;
+                new.insert(Series::numbers(&data))
+            }
+        };
+        numbers.push(of_board.get(run_id).copied().unwrap_or(place + 1));
     }
     Ok(numbers)
 }

@@ -367,10 +367,11 @@ mod tests {
             ("published", "off"),
             ("relative", "leader"),
             ("order", "rank"),
+            ("range", "paper"),
         ]);
         assert_eq!(
             asked.to_query(),
-            "?split=a%26b%3D%C3%A4&mode=rdd&gamma=1.20&convention=reference&published=off&relative=leader&order=rank"
+            "?split=a%26b%3D%C3%A4&mode=rdd&gamma=1.20&convention=reference&published=off&relative=leader&order=rank&range=paper"
         );
         assert_eq!(reading(&[]).to_query(), "");
         let asked = reading(&[("mode", "rdd"), ("from", "100"), ("open", "a")]);

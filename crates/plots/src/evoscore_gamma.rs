@@ -1,7 +1,7 @@
 //! EvoScore against γ, a line per run: which agents keep code easy to change?
 
 use swe_ci_core::metrics::Gamma;
-use swe_ci_views::figures::{GammaPlane, MOST_RUNS};
+use swe_ci_views::figures::{GammaPlane, MOST_RUNS, Others};
 
 use crate::axes;
 use crate::brush::height_of_names;
@@ -129,7 +129,7 @@ fn named(curves: &Curves) -> Vec<&Curve> {
 
 /// Names at the ends of the lines; only the best ones if space is short.
 fn names(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves) {
-    let others = curves.others().map(|others| others.name());
+    let others = curves.others().map(Others::name);
     let of_others = others.as_ref().zip(curves.middles());
     let of_others = of_others.and_then(|(name, (_, median, _))| {
         let (gamma, height) = *median.last()?;

@@ -92,7 +92,7 @@ fn line(canvas: &Canvas<'_>, frame: &Frame, run: usize, course: &Course) {
         let place = canvas.pixel(at, passes);
         match course.loss_at(at as u32) {
             Some(Loss::Regression) => {
-                canvas.marker(place, shape(run), 4.0, Paint::Bad, Filling::None)
+                canvas.marker(place, shape(run), 4.0, Paint::Bad, Filling::None);
             }
             Some(Loss::Collapse) => canvas.cross(place, 4.5, Paint::Bad),
             None => {}
