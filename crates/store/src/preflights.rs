@@ -8,7 +8,7 @@ use swe_ci_views::preflight::{Finding, Preflight, PreflightState};
 use super::audit::note;
 use super::changes::commit_change;
 use super::queue_signals::signal_workers;
-use super::rows::columns::Columns;
+use super::rows::runs::read_preflight;
 use super::sql::{only, query};
 use super::{Store, to_json};
 
@@ -25,16 +25,13 @@ impl Store {
     }
 
     pub async fn preflight(&self, run_id: &str) -> Result<Option<Preflight>> {
-        query("SELECT state, at, findings FROM preflights WHERE run_id = $1")
-            .with(run_id)
-            .first(&self.pool, |row| {
-                Ok(Preflight {
-                    state: row.read("state")?,
-                    at: row.time("at")?,
-                    findings: row.json("findings", "a preflight")?,
-                })
-            })
-            .await
+        let found = query(
+            "SELECT state AS preflight_state, at AS preflight_at, findings AS preflight_findings
+             FROM preflights WHERE run_id = $1",
+        )
+        .with(run_id)
+        .first(&self.pool, read_preflight);
+        Ok(found.await?.flatten())
     }
 
     /// Records the findings of a preflight unless it was skipped meanwhile;

@@ -10,6 +10,7 @@ use swe_ci_views::view::{Provenance, RunSummary};
 
 use super::audit::note;
 use super::changes::commit_change;
+use super::costs::is_scored;
 use super::handovers::{NewStart, pin_start};
 use super::queue_signals::signal_workers;
 use super::rows::columns::from_row;
@@ -64,15 +65,18 @@ pub(super) fn select_summary(iterations: &str) -> String {
                 r.regrades AS regrades, r.cleared_at AS cleared_at, {},
                 r.withdrawn AS withdrawn, r.verified AS verified, r.progress AS progress, r.created_at AS created_at,
                 r.started_at AS started_at, r.finished_at AS finished_at,
+                p.state AS preflight_state, p.at AS preflight_at, p.findings AS preflight_findings,
                 r.paused_at AS paused_at, r.at_once AS at_once, r.budget AS budget,
                 (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id) AS evolutions,
                 (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.progress = 'finished') AS over,
+                (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND {}) AS scored,
                 (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.ending = 'blocked') AS blocked,
                 (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.ending = 'solved') AS solved,
                 (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.ending = 'agent_gave_up') AS gave_up,
                 {iterations} AS iterations
-         FROM runs r",
-        set_aside()
+         FROM runs r LEFT JOIN preflights p ON p.run_id = r.id",
+        set_aside(),
+        is_scored()
     )
 }
 

@@ -31,6 +31,8 @@ pub mod preflight;
 pub mod preparation;
 pub mod regrade;
 pub mod run_list;
+pub mod run_sentence;
+pub mod run_state;
 pub mod schedule;
 pub mod steering;
 pub mod style;

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::metrics::{Convention, Series, Verdict};
-use swe_ci_core::run::Progress;
+use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::task::TaskId;
 
+use crate::account::Visibility;
 use crate::count;
 use crate::leaderboard::{Effort, Entry, LeaderboardData, Origin, Sample, ScoredTask};
+use crate::steering::Steering;
 use crate::style::{Beside, Erosion, StylePoint};
+use crate::view::{EvolutionView, Provenance, RunDetail, RunSummary};
 
 /// An evolution with these normalized changes, each -1 to 1 in hundredths:
 /// the base passes 100 tests, the target 200.
@@ -141,5 +144,55 @@ pub fn leaderboard(entries: Vec<Entry>) -> LeaderboardData {
         entries,
         unranked,
         ..LeaderboardData::default()
+    }
+}
+
+/// A public run of the human baseline that nothing more is known of.
+pub fn run_summary(progress: Progress) -> RunSummary {
+    RunSummary {
+        run_id: "r".into(),
+        config: RunConfig::human("demo"),
+        visibility: Visibility::Public,
+        withdrawn: None,
+        mark: None,
+        regraded_from: None,
+        cleared: None,
+        set_aside: None,
+        progress,
+        preflight: None,
+        steering: Steering::default(),
+        created_at: String::new(),
+        started_at: None,
+        finished_at: None,
+        evolutions: 0,
+        evolutions_over: 0,
+        evolutions_scored: 0,
+        evolutions_blocked: 0,
+        evolutions_solved: 0,
+        evolutions_gave_up: 0,
+        iterations: 0,
+    }
+}
+
+/// The same with these evolutions; the caller may steer it.
+pub fn run_detail(progress: Progress, evolution_list: Vec<EvolutionView>) -> RunDetail {
+    RunDetail {
+        summary: RunSummary {
+            evolutions: count(evolution_list.len()),
+            ..run_summary(progress)
+        },
+        may_steer: true,
+        unranked: None,
+        verified: None,
+        verification: None,
+        verifying: None,
+        regraded_as: Vec::new(),
+        provenance: Provenance::default(),
+        spent: None,
+        elapsed_seconds: None,
+        eta_seconds: None,
+        host: None,
+        unmet_needs: None,
+        evolution_list,
     }
 }

@@ -217,6 +217,9 @@ pub struct RunSummary {
     #[serde(skip)]
     pub set_aside: Option<Unranked>,
     pub progress: Progress,
+    /// Its preflight, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preflight: Option<Preflight>,
     #[serde(flatten)]
     pub steering: Steering,
     pub created_at: String,
@@ -225,6 +228,8 @@ pub struct RunSummary {
     pub evolutions: u32,
     /// Those that came to an end; one that was cancelled did not.
     pub evolutions_over: u32,
+    /// Those whose result counts.
+    pub evolutions_scored: u32,
     pub evolutions_blocked: u32,
     pub evolutions_solved: u32,
     /// Those whose agents gave up.
@@ -254,9 +259,6 @@ pub struct RunDetail {
     /// The verification mark with its author and time, if it is verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
-    /// Its preflight, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preflight: Option<Preflight>,
     /// The result of running its tests again, if a user requested that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
@@ -271,6 +273,9 @@ pub struct RunDetail {
     pub provenance: Provenance,
     /// The model usage of its agents so far; absent when nothing was counted.
     pub spent: Option<Spent>,
+    /// Seconds since it started, until now or its end; null before it started, and for
+    /// imported results.
+    pub elapsed_seconds: Option<f64>,
     /// Estimated seconds until it is over, from its finished evolutions; null
     /// without any, and while no worker works on it.
     pub eta_seconds: Option<f64>,
@@ -382,6 +387,12 @@ impl EvolutionView {
     pub fn passing(&self) -> u32 {
         let last = self.iterations.last();
         last.map_or(self.suite.base_in_target, |i| i.verdict.in_target())
+    }
+
+    /// The wait for its model's provider, if its step does not go on for it.
+    pub fn wait(&self) -> Option<&ProviderWait> {
+        let wait = self.current.as_ref()?.waiting.as_ref()?;
+        (!wait.since.is_empty() && wait.answering.is_none()).then_some(wait)
     }
 }
 

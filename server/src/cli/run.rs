@@ -243,20 +243,12 @@ fn list(runs: &Page<ListedRun>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The state of a run in a word.
-fn standing(run: &RunSummary) -> &'static str {
-    match run.steering.paused && !run.progress.is_over() {
-        true => "paused",
-        false => run.progress.name(),
-    }
-}
-
 fn run_row(run: &RunSummary) -> [String; 7] {
     [
         run.run_id.clone(),
         output::short(&run.config.model, 40),
         run.config.split.clone(),
-        standing(run).into(),
+        run.state().name().into(),
         format!("{}/{}", run.evolutions_over, run.evolutions),
         run.iterations.to_string(),
         output::minute(&run.created_at),
@@ -269,7 +261,7 @@ fn print_run(run: &RunDetail) -> Result<(), Failure> {
     output::line(format_args!(
         "{}: {} on {} by {}, queued {} UTC\n{run_id}",
         config.model,
-        standing(summary),
+        summary.state().name(),
         config.split,
         config.harness.name(),
         output::minute(&summary.created_at),

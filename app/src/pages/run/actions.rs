@@ -80,8 +80,9 @@ impl Offers {
             evolutions.filter(|e| e.ending.is_some_and(wanted)).count()
         };
         let paused = summary.steering.paused;
-        let tried = |state| detail.preflight.as_ref().is_some_and(|p| p.state == state);
-        let held_up = detail.preflight.as_ref().is_some_and(Preflight::holds_up);
+        let preflight = summary.preflight.as_ref();
+        let tried = |state| preflight.is_some_and(|p| p.state == state);
+        let held_up = preflight.is_some_and(Preflight::holds_up);
         Self {
             pause: going_on && !paused,
             resume: going_on && paused,
@@ -341,12 +342,10 @@ fn Limits(action: String, form: Form, budget: Budget, at_once: Option<u32>) -> i
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swe_ci_core::run::RunConfig;
     use swe_ci_core::task::TaskId;
     use swe_ci_plots::fixture::evolution;
-    use swe_ci_views::steering::Steering;
+    use swe_ci_views::testing::run_detail;
     use swe_ci_views::verification::{Difference, Otherwise, Verified};
-    use swe_ci_views::view::{Provenance, RunSummary};
 
     fn detail(progress: Progress, endings: &[Option<Ending>]) -> RunDetail {
         let of = |ending: &Option<Ending>| {
@@ -354,42 +353,7 @@ mod tests {
             evolution.ending = *ending;
             evolution
         };
-        RunDetail {
-            may_steer: true,
-            unranked: None,
-            verified: None,
-            verification: None,
-            verifying: None,
-            regraded_as: Vec::new(),
-            preflight: None,
-            unmet_needs: None,
-            summary: RunSummary {
-                run_id: "r".into(),
-                config: RunConfig::human("demo"),
-                visibility: Visibility::Public,
-                withdrawn: None,
-                mark: None,
-                regraded_from: None,
-                cleared: None,
-                set_aside: None,
-                progress,
-                steering: Steering::default(),
-                created_at: String::new(),
-                started_at: None,
-                finished_at: None,
-                evolutions: 0,
-                evolutions_over: 0,
-                evolutions_blocked: 0,
-                evolutions_solved: 0,
-                evolutions_gave_up: 0,
-                iterations: 0,
-            },
-            provenance: Provenance::default(),
-            spent: None,
-            eta_seconds: None,
-            host: None,
-            evolution_list: endings.iter().map(of).collect(),
-        }
+        run_detail(progress, endings.iter().map(of).collect())
     }
 
     #[test]

@@ -248,7 +248,7 @@ fn sentence(mut text: String) -> String {
 /// Shown while it blocks the run, with its errors. A success is one quiet line.
 #[component]
 pub(super) fn PreflightNotice(detail: RwSignal<RunDetail>) -> impl IntoView {
-    let preflight = Memo::new(move |_| detail.with(|d| d.preflight.clone()));
+    let preflight = Memo::new(move |_| detail.with(|d| d.summary.preflight.clone()));
     let over = Memo::new(move |_| detail.with(|d| d.summary.progress.is_over()));
     move || {
         let found = preflight.get()?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use swe_ci_base::blocking::blocking;
-use swe_ci_base::clock::rfc3339;
+use swe_ci_base::clock::{now_ms, rfc3339, seconds_between, unix_ms};
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::{Kind, Progress};
@@ -135,12 +135,12 @@ impl Engine {
                 false => self.unranked(&summary).await?,
             },
             verified: self.store.verified(id).await?,
-            preflight: self.store.preflight(id).await?,
             verification: self.store.verification(id).await?,
             verifying: self.verification_work(id).await?,
             regraded_as: self.regraded_as(id).await?,
             provenance: self.store.provenance(id).await?,
             spent: self.spent(id).await?,
+            elapsed_seconds: elapsed(&summary),
             eta_seconds: self.eta(&summary).await?,
             host: self.host(&summary).await?,
             unmet_needs: self.unmet_needs(&summary).await?,
@@ -179,6 +179,16 @@ impl Engine {
         }
         let layers = store.layers_of_run(run_id).await?;
         Ok(Card::new(run, provenance, tasks, layers))
+    }
+
+    /// The millionths of a US dollar that each scored evolution of a run cost, by its
+    /// id, where all steps of its agents have a price.
+    pub async fn costs(&self, run_id: &str) -> Result<HashMap<String, u64>> {
+        self.visible_run(run_id).await?;
+        let efforts = self.store.efforts_of_run(run_id).await?.into_iter();
+        Ok(efforts
+            .filter_map(|(id, effort)| Some((id, effort.micro_usd?)))
+            .collect())
     }
 
     /// The cost only if every agent step has a price: a partial sum would
@@ -285,6 +295,16 @@ pub(super) fn view(
         }),
         iterations: iterations.iter().map(IterationRow::view).collect(),
     }
+}
+
+/// Nobody took the time of imported results.
+fn elapsed(run: &RunSummary) -> Option<f64> {
+    let started = run.started_at.as_deref().and_then(unix_ms)?;
+    let until = match run.progress.is_over() {
+        true => run.finished_at.as_deref().and_then(unix_ms)?,
+        false => now_ms(),
+    };
+    (run.config.kind != Kind::Imported).then(|| seconds_between(started, until))
 }
 
 /// For each iteration the first one scored with the same code, if that is an

@@ -25,7 +25,7 @@ fn mend(conversation: &Conversation) -> Turn {
 }
 
 fn state(run: &RunDetail) -> Option<PreflightState> {
-    run.preflight.as_ref().map(|found| found.state)
+    run.summary.preflight.as_ref().map(|found| found.state)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,7 +50,7 @@ async fn a_wrong_key_costs_a_minute_and_not_a_night() {
     let held = fixture
         .until(&id, |run| state(run) == Some(PreflightState::Failed))
         .await;
-    let findings = held.preflight.unwrap().findings;
+    let findings = held.summary.preflight.unwrap().findings;
     let [agents, task] = findings.as_slice() else {
         panic!("{findings:?}")
     };

@@ -5,6 +5,7 @@ use swe_ci_base::error::Result;
 use swe_ci_core::finding::Unranked;
 use swe_ci_core::permissions::{Keyring, RunPermissions};
 use swe_ci_core::run::{Progress, RunConfig};
+use swe_ci_views::preflight::Preflight;
 use swe_ci_views::steering::Steering;
 use swe_ci_views::verification::Mark;
 use swe_ci_views::view::{Cleared, RunSummary};
@@ -38,15 +39,29 @@ pub(crate) fn read_run_summary(row: &AnyRow) -> Result<RunSummary> {
         regraded_from: row.read("regrades")?,
         cleared: read_cleared(row)?,
         set_aside: read_set_aside(row)?,
+        preflight: read_preflight(row)?,
         config: submitted,
         withdrawn: row.optional_text("withdrawn")?,
         created_at: row.time("created_at")?,
         started_at: row.optional_time("started_at")?,
         finished_at: row.optional_time("finished_at")?,
         evolutions_over: row.read("over")?,
+        evolutions_scored: row.read("scored")?,
         evolutions_blocked: row.read("blocked")?,
         evolutions_solved: row.read("solved")?,
         evolutions_gave_up: row.read("gave_up")?
+    }))
+}
+
+/// `None` for a run without one.
+pub(crate) fn read_preflight(row: &AnyRow) -> Result<Option<Preflight>> {
+    let Some(at) = row.optional_time("preflight_at")? else {
+        return Ok(None);
+    };
+    Ok(Some(Preflight {
+        state: row.read("preflight_state")?,
+        at,
+        findings: row.json("preflight_findings", "a preflight")?,
     }))
 }
 

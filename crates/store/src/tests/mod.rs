@@ -316,9 +316,9 @@ async fn an_evolution_is_recorded_step_by_step() {
                 run.evolutions,
                 run.evolutions_over,
                 (run.evolutions_solved, run.evolutions_gave_up),
-                run.iterations
+                (run.evolutions_scored, run.iterations)
             ),
-            (Progress::Finished, 1, 1, (1, 0), 1)
+            (Progress::Finished, 1, 1, (1, 0), (1, 1))
         );
         assert_eq!(run.finished_at.as_deref(), Some("1970-01-01T00:00:02Z"));
         assert!(matches!(

@@ -34,6 +34,7 @@ async fn no_evolution_starts_before_the_preflight_ends() {
         let failed = store.preflight(&run_id).await.unwrap().unwrap();
         assert_eq!(failed.state, PreflightState::Failed);
         assert_eq!(failed.findings, findings);
+        assert_eq!(store.run(&run_id).await.unwrap().preflight, Some(failed));
         assert_eq!(store.next_preflight().await.unwrap(), None);
         assert_eq!(claim().await, None);
 

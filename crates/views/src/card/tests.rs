@@ -3,8 +3,8 @@
 use swe_ci_core::run::Progress;
 
 use super::*;
-use crate::account::Visibility;
 use crate::steering::Steering;
+use crate::testing::run_summary;
 
 fn summary(config: &str) -> RunSummary {
     let config: RunConfig = serde_json::from_str(config).unwrap();
@@ -12,22 +12,12 @@ fn summary(config: &str) -> RunSummary {
         run_id: "0190".into(),
         steering: Steering::of(&config),
         config,
-        visibility: Visibility::Public,
-        withdrawn: None,
-        mark: None,
-        regraded_from: None,
-        cleared: None,
-        set_aside: None,
-        progress: Progress::Finished,
         created_at: "2026-11-20T14:00:00Z".into(),
         started_at: Some("2026-11-20T14:01:00Z".into()),
-        finished_at: None,
         evolutions: 1,
         evolutions_over: 1,
-        evolutions_blocked: 0,
-        evolutions_solved: 0,
-        evolutions_gave_up: 0,
         iterations: 2,
+        ..run_summary(Progress::Finished)
     }
 }
 
