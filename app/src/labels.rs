@@ -6,12 +6,14 @@ use swe_ci_core::metrics::{Convention, Verdict};
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{HarnessConfig, Kind, Limits, Progress, RunConfig};
 use swe_ci_core::step::{Ending, StepOutcome};
+use swe_ci_core::text::visible;
 use swe_ci_core::usage::{Prices, Usage};
 use swe_ci_views::account::{AccountRole, TokenScope, Visibility};
 use swe_ci_views::failures::LossClass;
+use swe_ci_views::run_state::RunState;
 use swe_ci_views::trajectories::{FailureClass, Trouble};
 use swe_ci_views::verification::Mark;
-use swe_ci_views::view::{EvolutionView, IterationView};
+use swe_ci_views::view::{EvolutionView, IterationView, RunSummary};
 
 use crate::components::Tone;
 use crate::format;
@@ -34,11 +36,32 @@ pub(crate) fn visibility(visibility: Visibility) -> Option<(&'static str, &'stat
     }
 }
 
-pub(crate) fn progress_tone(progress: Progress) -> Tone {
+fn progress_tone(progress: Progress) -> Tone {
     match progress {
         Progress::Queued | Progress::Cancelled => Tone::Plain,
         Progress::Running => Tone::Live,
         Progress::Finished => Tone::Good,
+    }
+}
+
+/// The most characters of the cause in a run's state: it is a line of a phone.
+const LONGEST_CAUSE: usize = 40;
+
+/// The state of a run: "preflight failed: no key". `waits`: all its steps at work wait
+/// for their provider.
+pub(crate) fn run_state(run: &RunSummary, waits: bool) -> (String, Tone) {
+    let state = run.state();
+    let name = state.name();
+    match state {
+        RunState::PreflightFailed(Some(finding)) => {
+            let cause = format::clip(&visible(&finding.says), LONGEST_CAUSE);
+            (format!("{name}: {cause}"), Tone::Bad)
+        }
+        RunState::PreflightFailed(None) => (name.into(), Tone::Bad),
+        RunState::Paused => (name.into(), Tone::Warn),
+        RunState::PreflightRunning => (name.into(), Tone::Live),
+        RunState::At(Progress::Running) if waits => ("waiting for the provider".into(), Tone::Warn),
+        RunState::At(progress) => (name.into(), progress_tone(progress)),
     }
 }
 
@@ -290,7 +313,7 @@ pub(crate) fn standing(evolution: &EvolutionView) -> (&'static str, Tone) {
 /// "iteration 3 · programmer · attempt 1", while a step is running.
 pub(crate) fn current_step(evolution: &EvolutionView) -> Option<String> {
     let step = evolution.current.as_ref()?;
-    let waits = step.waiting.as_ref();
+    let waits = evolution.wait();
     Some(joined([
         Some(format!("iteration {}", step.iteration)),
         Some(step.role.name().to_owned()),
@@ -492,6 +515,42 @@ mod tests {
         // Any loss is a regression, even with a larger gain.
         check(scored(15, 1), 5, "regressed");
         check(Verdict::Collapsed { lost: 3 }, 0, "collapsed");
+    }
+
+    #[test]
+    fn states_of_runs() {
+        use swe_ci_views::preflight::{Finding, Preflight, PreflightState};
+        let mut run = swe_ci_views::testing::run_summary(Progress::Queued);
+        let check = |run: &RunSummary, waits, text: &str, tone| {
+            assert_eq!(run_state(run, waits), (text.to_owned(), tone));
+        };
+        check(&run, false, "queued", Tone::Plain);
+        run.preflight = Some(Preflight {
+            state: PreflightState::Waiting,
+            at: String::new(),
+            findings: Vec::new(),
+        });
+        check(&run, false, "preflight running", Tone::Live);
+        run.steering.paused = true;
+        check(&run, false, "paused", Tone::Warn);
+        run.preflight = Some(Preflight {
+            state: PreflightState::Failed,
+            at: String::new(),
+            findings: vec![Finding {
+                subject: "agents".into(),
+                good: false,
+                says: "key refused".into(),
+                advice: Vec::new(),
+                last_lines: Vec::new(),
+            }],
+        });
+        check(&run, false, "preflight failed: key refused", Tone::Bad);
+        run.progress = Progress::Finished;
+        check(&run, true, "finished", Tone::Good);
+        (run.progress, run.preflight) = (Progress::Running, None);
+        run.steering.paused = false;
+        check(&run, true, "waiting for the provider", Tone::Warn);
+        check(&run, false, "running", Tone::Live);
     }
 
     #[test]

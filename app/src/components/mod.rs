@@ -50,6 +50,6 @@ pub use part::{Part, PartLinks};
 pub use picture::Picture;
 pub use popup::Popup;
 pub use score::{MarkKey, Score};
-pub use tag::{Tag, Time, Tone};
+pub use tag::{Ended, Tag, Time, Tone};
 pub use term::{Explained, Key, Term, heading};
 pub use work::WorkNote;

@@ -33,6 +33,19 @@ pub fn Tag(
     }
 }
 
+/// How something ended: a mark, and words.
+#[component]
+pub fn Ended(#[prop(into)] text: String, tone: Tone) -> impl IntoView {
+    let mark = match tone {
+        Tone::Good => Some("✓ "),
+        Tone::Bad => Some("✕ "),
+        Tone::Warn => Some("! "),
+        Tone::Plain | Tone::Accent | Tone::Live | Tone::Elsewhere => None,
+    };
+    let mark = mark.map(|mark| view! { <span aria-hidden="true">{mark}</span> });
+    view! { <span class="ended" data-tone=tone.name()>{mark}{text}</span> }
+}
+
 /// A moment, to the minute, in UTC: the same text from server and browser.
 #[component]
 pub fn Time(

@@ -172,8 +172,7 @@ async fn from_an_invitation_to_the_leaderboard() {
     press(&browser, "Resume").await;
     browser.hydrated().await;
     product.until_finished(&run).await;
-    // Hidden explanations have the word too.
-    let over = "return document.querySelector('main').innerText.includes('finished')";
+    let over = "return document.querySelector('.hero .tags').textContent.includes('finished')";
     browser.until("its page follows", over).await;
     unharmed(&browser).await;
     let mut wrong = looked_at(&browser, "own-run").await;

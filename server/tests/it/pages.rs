@@ -177,6 +177,9 @@ async fn a_run_shows_its_scores() {
         "fewer than three iterations",
         "/scores?gamma=1.00&amp;convention=reference",
         "Limits of a step",
+        "[0.88, 1.00] over 2 tasks: rank 1",
+        "No iteration broke a passing test.",
+        "zero regression",
     ] {
         assert!(human.contains(part), "{part}");
     }
@@ -186,6 +189,11 @@ async fn a_run_shows_its_scores() {
         waiting
             .text()
             .contains("as soon as the first evolution ends")
+    );
+    assert!(
+        waiting
+            .text()
+            .contains("Nothing has started yet: 1 task in the queue.")
     );
 }
 

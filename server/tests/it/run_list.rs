@@ -86,7 +86,31 @@ async fn solved_and_gave_up_look_different() {
     app.execute("UPDATE evolutions SET ending = 'agent_gave_up' WHERE id = 'e-human-beta'")
         .await;
     let page = app.get("/runs").await.text();
-    assert!(page.contains("1 solved, 1 gave up"), "{page}");
+    for part in ["✓ </span>1 solved", "✕ </span>1 gave up", "2 scored of 2"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_a_decision_says_so() {
+    let app = TestApp::seeded().await;
+    app.execute(&format!(
+        r#"INSERT INTO preflights (run_id, state, at, findings) VALUES ('{PATIENT}', 'failed', 1763600200000,
+           '[{{"subject":"agents","good":false,"says":"key refused","advice":[],"last_lines":[]}}]')"#
+    ))
+    .await;
+    let says = "preflight failed: key refused";
+    let list = app.get("/runs").await.text();
+    assert!(list.contains(says), "{list}");
+    let page = app.get(&format!("/runs/{PATIENT}")).await.text();
+    for part in [
+        "<title>patient on demo: preflight failed: key refused · swe-ci</title>",
+        "Nothing has started, because the preflight failed: key refused.",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let api = app.get(&format!("/api/v1/runs/{PATIENT}")).await.json();
+    assert_eq!(api["preflight"]["state"], "failed");
 }
 
 /// The numbers of the leaderboard, for runs that take a rank or have some tasks only.

@@ -183,9 +183,8 @@ fn RunRow(
     priced: bool,
 ) -> impl IntoView {
     let summary = run.summary;
+    let (state, tone) = labels::run_state(&summary, false);
     let config = summary.config;
-    let progress = summary.progress;
-    let tone = labels::progress_tone(progress);
     let origin = labels::origin(config.harness.name(), &config.provider);
     let created = format::day(&summary.created_at);
     let compare = compare_with_href(&summary.run_id);
@@ -205,7 +204,7 @@ fn RunRow(
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
                 <a href=run_href(&summary.run_id)>{config.split}</a>
-                <span class="tags"><Tag text=progress.name().to_owned() tone/><KindTag kind=config.kind/><MarkTag mark=summary.mark/><UnrankedTag unranked=run.unranked/></span>
+                <span class="tags"><Tag text=state tone/><KindTag kind=config.kind/><MarkTag mark=summary.mark/><UnrankedTag unranked=run.unranked/></span>
                 <small>{format!("{origin} · {created} · ")}<a href=compare aria-label=compare_label>"compare"</a></small>
             </th>
             <td role="cell" data-label="Rank">{figure(rank)}</td>

@@ -1,18 +1,22 @@
 //! The card of one evolution on the page of its run.
 
+use leptos::either::Either;
 use leptos::prelude::*;
+use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Progress;
 use swe_ci_plots::{Size, Theme, passing};
+use swe_ci_views::leaderboard::EvolutionScore;
 use swe_ci_views::view::EvolutionView;
 
 use super::status::{Stopped, Waiting};
-use crate::components::{Iterations, Meter, Picture, Tag};
+use crate::components::{Ended, Iterations, Meter, Picture, Tag};
 use crate::pages::routes::{evolution_href, iteration_href, task_href};
 use crate::{format, labels};
 
 #[component]
 pub fn EvolutionCard(evolution: EvolutionView, run_id: String) -> impl IntoView {
-    let (word, tone) = labels::standing(&evolution);
+    let standing = standing(&evolution);
+    let score = score(&evolution).map(|score| format!("EvoScore {}", format::score(score)));
     let step = labels::current_step(&evolution);
     let figure = passing(&evolution, Size::SMALL, Theme::Page);
     let suite = evolution.suite;
@@ -29,8 +33,8 @@ pub fn EvolutionCard(evolution: EvolutionView, run_id: String) -> impl IntoView 
             <summary>
                 <span class="evolution-name">{task.clone()}{sample}</span>
                 <span class="evolution-standing">
-                    <Tag text=word tone/>
-                    <span class="evolution-step">{step}</span>
+                    {standing}
+                    <span class="evolution-step">{score}{step}</span>
                 </span>
                 <span class="measure">
                     <span class="measure-number">{format!("{closed} / {}", suite.gap())}</span>
@@ -53,6 +57,24 @@ pub fn EvolutionCard(evolution: EvolutionView, run_id: String) -> impl IntoView 
             </div>
         </details>
     }
+}
+
+/// How it ended, or its state while it goes on.
+pub(super) fn standing(evolution: &EvolutionView) -> impl IntoView + use<> {
+    let (text, tone) = labels::standing(evolution);
+    match evolution.ending {
+        Some(_) => Either::Left(view! { <Ended text tone/> }),
+        None => Either::Right(view! { <Tag text tone/> }),
+    }
+}
+
+/// Its EvoScore at γ = 1 in the first convention that has one.
+pub(super) fn score(evolution: &EvolutionView) -> Option<f64> {
+    let of = |convention| EvolutionScore::of(evolution, Gamma::ONE, convention);
+    Convention::ALL
+        .into_iter()
+        .find_map(of)
+        .map(|of| of.evoscore)
 }
 
 /// Net tests of the gap that pass now; 0 below the base.

@@ -6,6 +6,7 @@ mod evolution;
 mod evolution_table;
 mod failures;
 mod findings;
+mod in_short;
 mod profile;
 mod regrade;
 mod reproducibility;
@@ -14,10 +15,12 @@ mod scores;
 mod status;
 mod usage;
 
+use std::collections::HashMap;
+
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
-use swe_ci_core::run::Kind;
+use swe_ci_core::run::{Kind, Progress};
 use swe_ci_views::view::{EvolutionView, RunDetail, RunSummary};
 
 use self::actions::{Actions, Verifying};
@@ -26,10 +29,11 @@ use self::evolution::EvolutionCard;
 use self::evolution_table::EvolutionTable;
 use self::failures::Failures;
 use self::findings::{Findings, NoRank};
+use self::in_short::in_short;
 use self::regrade::{Derived, MovedVerdicts};
 use self::reproducibility::{Differences, MarkedBy, Record, ReproducibilityCard, Trust};
 use self::scores::ScoresOfRun;
-use self::status::{AtOnce, Machine, Paused, PreflightNotice, Remaining, Withdrawn, WithoutWorker};
+use self::status::{AtOnce, Machine, PreflightNotice, Remaining, Withdrawn, WithoutWorker};
 use self::usage::UsageFacts;
 use crate::components::CollectAny;
 use crate::components::FollowRun;
@@ -73,6 +77,8 @@ fn RunView(
         let tasks = evolutions.map(|e| (e.evolution_id.clone(), e.task_id.to_string()));
         view! { <FollowRun run_id=run_id.clone() tasks=tasks.collect()/> }
     });
+    let in_short = in_short(&detail, whole.scores.first(), whole.standing.as_ref());
+    let in_short = in_short.into_any();
     let (detail, scores) = (RwSignal::new(detail), RwSignal::new(whole.scores));
     let findings = RwSignal::new(whole.findings);
     let moved = whole.regrade.map(|regrade| {
@@ -80,7 +86,7 @@ fn RunView(
         view! { <MovedVerdicts run_id regrade/> }
     });
     view! {
-        <Head detail/>
+        <Head detail in_short/>
         <Overall detail/>
         {follow}
         <WithoutWorker detail/>
@@ -90,7 +96,7 @@ fn RunView(
         {moved}
         <ScoresOfRun scores detail/>
         <Findings findings answer/>
-        <Evolutions detail only/>
+        <Evolutions detail only costs=whole.costs/>
         <WhyLost classes=whole.lost/>
         <Failures run=run_id.clone() failures=whole.failures/>
         <Record detail/>
@@ -99,13 +105,17 @@ fn RunView(
 }
 
 #[component]
-fn Head(detail: RwSignal<RunDetail>) -> impl IntoView {
+fn Head(detail: RwSignal<RunDetail>, in_short: AnyView) -> impl IntoView {
     let summary = detail.with_untracked(|d| d.summary.clone());
-    let config = summary.config;
+    let config = summary.config.clone();
     let (model, split) = (config.model.clone(), config.split.clone());
-    let progress = Memo::new(move |_| detail.with(|d| d.summary.progress));
-    let withdrawn = summary.withdrawn;
+    let withdrawn = summary.withdrawn.clone();
     let whole = detail.get_untracked();
+    let (state, tone) = labels::run_state(&summary, all_wait(&whole));
+    let title = match summary.progress {
+        Progress::Finished => format!("{model} on {split}"),
+        _ => format!("{model} on {split}: {state}"),
+    };
     let verification = whole.verification.clone();
     let run_id = summary.run_id.clone();
     // A finished run does not change, with a script or without.
@@ -117,17 +127,13 @@ fn Head(detail: RwSignal<RunDetail>) -> impl IntoView {
         });
     view! {
         <PageTop
-            title=format!("{model} on {split}")
+            title
             description=format!("The run of {model} over the split {split}: progress, every iteration, tests gained and lost.")
             crumbs=vec![crumb("/runs", "Runs")]
             heading=&model
         >
             <p class="tags" role="status">
-                <Tag
-                    text=Signal::derive(move || progress.get().name().to_owned())
-                    tone=Signal::derive(move || labels::progress_tone(progress.get()))
-                />
-                <Paused detail/>
+                <Tag text=state tone/>
                 <KindTag kind=config.kind/>
                 <ModeTag mode=config.mode/>
                 <HostedToolsTag allowed=config.allow_hosted_tools/>
@@ -135,6 +141,7 @@ fn Head(detail: RwSignal<RunDetail>) -> impl IntoView {
                 <VisibilityTag visibility=summary.visibility/>
                 <Trust detail=whole.clone()/>
             </p>
+            {in_short}
             <p class="lede">
                 {labels::origin(config.harness.name(), &config.provider)}
                 " on "
@@ -158,6 +165,13 @@ fn Head(detail: RwSignal<RunDetail>) -> impl IntoView {
     }
 }
 
+/// Whether all its steps at work wait for their model's provider.
+fn all_wait(run: &RunDetail) -> bool {
+    let list = run.evolution_list.iter();
+    let mut at_work = list.filter(|e| e.current.is_some()).peekable();
+    at_work.peek().is_some() && at_work.all(|e| e.wait().is_some())
+}
+
 #[component]
 fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
     let summary = Memo::new(move |_| detail.with(|d| d.summary.clone()));
@@ -175,11 +189,16 @@ fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
     });
     let shown = move || format!("{} of {}", over.get(), all.get());
     let iterations = move || format::thousands(summary.with(|s| s.iterations));
+    let (word, units) = match summary.with_untracked(RunSummary::unit) {
+        "task" => (Word::Task, "Tasks"),
+        _ => (Word::Evolution, "Evolutions"),
+    };
+    let label = format!("{units} finished");
     view! {
         <section class="overall" aria-label="Progress">
-            <Meter value=over most=all label="Evolutions finished" tone/>
+            <Meter value=over most=all label tone/>
             <dl class="facts">
-                {fact(view! { <Term word=Word::Evolution text="Evolutions"/>" over" }, shown)}
+                {fact(view! { <Term word text=units/>" finished" }, shown)}
                 {fact(view! { <Term word=Word::Iteration text="Iterations"/>" tested" }, iterations)}
                 {blocked}
                 <AtOnce detail/>
@@ -241,11 +260,15 @@ fn Moments(summary: Memo<RunSummary>) -> impl IntoView {
 }
 
 #[component]
-fn Evolutions(detail: RwSignal<RunDetail>, only: Option<String>) -> impl IntoView {
+fn Evolutions(
+    detail: RwSignal<RunDetail>,
+    only: Option<String>,
+    costs: HashMap<String, u64>,
+) -> impl IntoView {
     let (run_id, list) =
         detail.with_untracked(|d| (d.summary.run_id.clone(), d.evolution_list.clone()));
     let body = if list.len() > FEW {
-        Either::Left(view! { <EvolutionTable evolutions=list run_id only/> })
+        Either::Left(view! { <EvolutionTable evolutions=list run_id only costs/> })
     } else {
         let card = |evolution: EvolutionView| {
             let run_id = run_id.clone();

@@ -1,5 +1,4 @@
-//! Why a run is not progressing, in words: it is paused, waits for its
-//! provider, the machine is short of a resource, or evolutions stopped for
+//! Why a run is not progressing, in words: it waits for its provider, the machine is short of a resource, or evolutions stopped for
 //! reasons other than the agent.
 
 use leptos::either::EitherOf3;
@@ -15,15 +14,6 @@ use crate::components::CollectAny;
 use crate::components::{Tag, Time, Tone, fact};
 use crate::format;
 use crate::pages::routes::iteration_href;
-
-/// Beside the run's progress, while it is paused.
-#[component]
-pub(super) fn Paused(detail: RwSignal<RunDetail>) -> impl IntoView {
-    let paused =
-        move || detail.with(|d| d.summary.steering.paused && !d.summary.progress.is_over());
-    let hint = "No new work starts until its owner or an administrator resumes it";
-    view! { <Show when=paused><Tag text="paused" tone=Tone::Warn hint/></Show> }
-}
 
 /// Why a run was withdrawn, for readers who still see it.
 #[component]

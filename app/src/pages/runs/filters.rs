@@ -59,17 +59,17 @@ impl RunsQuery {
     }
 
     pub(super) fn filters(&self) -> bool {
-        self.in_force() > 0
+        self.folded() > 0 || !self.filter.text.trim().is_empty()
     }
 
-    fn in_force(&self) -> usize {
+    /// How many of the folded filters are in force.
+    fn folded(&self) -> usize {
         let filter = &self.filter;
         let on = [
             filter.mine,
             filter.progress.is_some(),
             filter.split.is_some(),
             !filter.kinds.is_empty(),
-            !filter.text.trim().is_empty(),
         ];
         on.into_iter().filter(|on| *on).count()
     }
@@ -86,7 +86,11 @@ pub(super) fn Filters<'a>(
     splits: Vec<SplitSummary>,
 ) -> impl IntoView + use<> {
     let filter = &query.filter;
-    let summary = match query.in_force() {
+    let all = query
+        .filters()
+        .then(|| view! { <a href="/runs">"Everything"</a> });
+    let folded = query.folded();
+    let summary = match folded {
         0 => String::new(),
         n => format!(" · {n} in force"),
     };
@@ -116,26 +120,26 @@ pub(super) fn Filters<'a>(
         }
     });
     view! {
-        <details class="narrowing" open=query.filters()>
-            <summary>
-                "Search and filter"
-                <span class="filters-on">{summary}</span>
-            </summary>
-            <form class="narrowing-form" method="get" action="/runs" aria-label="Which runs" data-in-place="">
-                <label class="field">
-                    <span>"Find"</span>
-                    <input type="search" name="text" value=filter.text.clone() autocomplete="off" placeholder="model, provider, harness"/>
-                </label>
-                <FilterSelect name="progress" label="State" options=states/>
-                <FilterSelect name="split" label="Split" options=splits/>
-                <FilterSelect name="kind" label="Kind" options=kinds/>
-                {mine}
-                <div class="narrowing-deeds">
-                    <button class="button">"Show"</button>
-                    <a href="/runs">"Everything"</a>
+        <form class="find" method="get" action="/runs" aria-label="Which runs" data-in-place="">
+            <label class="field">
+                <span>"Find"</span>
+                <input type="search" name="text" value=filter.text.clone() autocomplete="off" placeholder="model, provider, harness"/>
+            </label>
+            <button class="button">"Show"</button>
+            {all}
+            <details class="narrowing" open={folded > 0}>
+                <summary>
+                    "Filter"
+                    <span class="filters-on">{summary}</span>
+                </summary>
+                <div class="narrowing-form">
+                    <FilterSelect name="progress" label="State" options=states/>
+                    <FilterSelect name="split" label="Split" options=splits/>
+                    <FilterSelect name="kind" label="Kind" options=kinds/>
+                    {mine}
                 </div>
-            </form>
-        </details>
+            </details>
+        </form>
     }
 }
 

@@ -4,6 +4,7 @@ mod filters;
 
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
+use swe_ci_core::run::Progress;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::run_list::ListedRun;
 use swe_ci_views::view::{Page, SplitSummary};
@@ -11,14 +12,14 @@ use swe_ci_views::view::{Page, SplitSummary};
 use self::filters::{Filters, RunsQuery};
 use crate::components::CollectAny;
 use crate::components::{
-    CardTable, Empty, InPlace, Key, MarkKey, Meter, NextPage, PageTop, Tag, Term, Time, Tone,
-    fetched, loaded,
+    CardTable, Empty, Ended, InPlace, Key, MarkKey, Meter, NextPage, PageTop, Tag, Term, Time,
+    Tone, fetched, loaded,
 };
 use crate::context::Reader;
 use crate::error::AppError;
 use crate::glossary::Word;
 use crate::pages::result_table::{
-    HandoverTag, HostedToolsTag, KindTag, MarkTag, ModeTag, UnrankedTag, VisibilityTag,
+    HandoverTag, HostedToolsTag, MarkTag, ModeTag, UnrankedTag, VisibilityTag,
 };
 use crate::pages::routes::{run_href, tasks_href};
 use crate::query::of_query;
@@ -89,7 +90,7 @@ fn RunList(query: RunsQuery, found: Found) -> impl IntoView {
         <th role="columnheader" scope="col"><Term word=Word::Run text="Run"/></th>
         <th role="columnheader" scope="col"><Term word=Word::Split text="Split"/></th>
         <th role="columnheader" scope="col" class="number"><Term word=Word::EvoScore text="EvoScore"/></th>
-        <th role="columnheader" scope="col">"Tasks done"</th>
+        <th role="columnheader" scope="col">"Tasks"</th>
         <th role="columnheader" scope="col" class="number"><Term word=Word::Iteration text="Iterations"/></th>
         <th role="columnheader" scope="col">"Submitted"</th>
         <th role="columnheader" scope="col">"Finished"</th>
@@ -111,7 +112,27 @@ fn run_row(listed: ListedRun) -> impl IntoView {
         unranked,
         evoscore,
     } = listed;
+    let state = (run.progress != Progress::Finished).then(|| {
+        let (text, tone) = labels::run_state(&run, false);
+        view! { <Tag text tone/> }
+    });
+    // With several samples of a task, its evolutions are counted.
+    let units = match run.unit() {
+        "task" => "",
+        _ => " evolutions",
+    };
+    let done = format!(
+        "{} scored of {}{units}",
+        run.evolutions_scored, run.evolutions
+    );
+    let meter_tone = match run.progress {
+        Progress::Finished => "good",
+        Progress::Running => "live",
+        Progress::Queued | Progress::Cancelled => "plain",
+    };
     let config = run.config;
+    let kind = labels::kind(config.kind).map(|(word, ..)| format!("{word} · "));
+    let origin = labels::origin(config.harness.name(), &config.provider);
     let partial = (!config.tasks.is_empty()).then(|| {
         view! { <Tag text="some tasks" hint="It works on some tasks of its split only, so it takes no rank"/> }
     });
@@ -119,65 +140,51 @@ fn run_row(listed: ListedRun) -> impl IntoView {
         let text = format!("{} blocked", run.evolutions_blocked);
         view! { <Tag text tone=Tone::Warn hint="Could not be run for reasons outside the agent; not scored"/> }
     });
-    let ended = ended(run.evolutions_solved, run.evolutions_gave_up);
+    let endings = [
+        (run.evolutions_solved, "solved", Tone::Good),
+        (run.evolutions_gave_up, "gave up", Tone::Bad),
+    ];
+    let endings = endings.into_iter().filter(|(count, ..)| *count > 0);
+    let endings = endings.map(|(count, what, tone)| {
+        let text = format!("{} {what}", format::thousands(count));
+        view! { <Ended text tone/>" " }
+    });
+    let endings = endings.collect_any();
     let why = run
         .withdrawn
         .map(|why| view! { <small>{format!("Withdrawn: {why}")}</small> });
-    let tone = labels::progress_tone(run.progress);
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
                 <a href=run_href(&run.run_id)>{config.model}</a>
                 <span class="tags">
-                    <Tag text=run.progress.name() tone/>
-                    <KindTag kind=config.kind/>
+                    {state}
                     <ModeTag mode=config.mode/>
-                <HostedToolsTag allowed=config.allow_hosted_tools/>
-                <HandoverTag handover=config.handover.is_some()/>
+                    <HostedToolsTag allowed=config.allow_hosted_tools/>
+                    <HandoverTag handover=config.handover.is_some()/>
                     <MarkTag mark=run.mark/>
                     <UnrankedTag unranked/>
                     {partial}
                     <VisibilityTag visibility=run.visibility/>
                     {blocked}
                 </span>
-                <small>{labels::origin(config.harness.name(), &config.provider)}</small>
+                <small>{kind}{origin}</small>
                 {why}
             </th>
             <td role="cell" data-label="Split">
                 <a href=tasks_href(&config.split)>{config.split.clone()}</a>
             </td>
             <td role="cell" class="number strong" data-label="EvoScore">{format::or_dash(evoscore.map(format::score))}</td>
-            <td role="cell" data-label="Tasks done">
+            <td role="cell" data-label="Tasks">
                 <span class="measure">
-                    <span class="measure-number">{format!("{} / {}", run.evolutions_over, run.evolutions)}</span>
-                    <Meter value=run.evolutions_over most=run.evolutions label="Evolutions finished" tone=tone.name()/>
+                    <span class="measure-number">{done}</span>
+                    <Meter value=run.evolutions_over most=run.evolutions label="Finished" tone=meter_tone/>
                 </span>
-                {ended.map(|ended| view! { <small>{ended}</small> })}
+                {endings}
             </td>
             <td role="cell" class="number" data-label="Iterations">{format::thousands(run.iterations)}</td>
             <td role="cell" data-label="Submitted"><Time at=Some(run.created_at)/></td>
             <td role="cell" data-label="Finished"><Time at=run.finished_at/></td>
         </tr>
-    }
-}
-
-/// "3 solved, 1 gave up"; none of those without an evolution.
-fn ended(solved: u32, gave_up: u32) -> Option<String> {
-    let counts = [(solved, "solved"), (gave_up, "gave up")];
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let counts = counts.map(|(count, what)| format!("{} {what}", format::thousands(*count)));
-    let counts: Vec<String> = counts.collect();
-    (!counts.is_empty()).then(|| counts.join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn solved_and_gave_up_look_different() {
-        assert_eq!(ended(3, 1).as_deref(), Some("3 solved, 1 gave up"));
-        assert_eq!(ended(0, 2).as_deref(), Some("2 gave up"));
-        assert_eq!(ended(0, 0), None);
     }
 }
