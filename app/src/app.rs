@@ -109,6 +109,8 @@ fn Main(framed: bool) -> impl IntoView {
                 <Route path=path!("/datasets/:split") view=page::dataset::DatasetPage ssr=SsrMode::Async/>
                 <Route path=path!("/matrix") view=page::matrix::MatrixPage ssr=SsrMode::Async/>
                 <Route path=path!("/handover") view=page::handover::HandoverPage ssr=SsrMode::Async/>
+                <Route path=path!("/snapshots") view=page::snapshots::SnapshotsPage ssr=SsrMode::Async/>
+                <Route path=path!("/snapshots/:day") view=page::leaderboard::LeaderboardPage ssr=SsrMode::Async/>
                 <Route path=path!("/compare") view=page::compare::ComparePage ssr=SsrMode::Async/>
                 <Route path=path!("/models/:name") view=page::model::ModelPage ssr=SsrMode::Async/>
                 <Route path=path!("/figures") view=page::figures::FiguresPage ssr=SsrMode::Async/>
@@ -164,6 +166,7 @@ fn Footer() -> impl IntoView {
             <p>"swe-ci measures how well coding agents maintain code, over many iterations."</p>
             <nav aria-label="More">
                 <a href="/handover">"Handovers"</a>
+                <a href="/snapshots">"Snapshots"</a>
                 <a href="/datasets">"Datasets"</a>
                 <a href="/about">"How to read this"</a>
                 <a href="/feed.xml">"Feed"</a>

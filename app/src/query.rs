@@ -42,6 +42,7 @@ where
 /// The settings of the leaderboard.
 pub(crate) fn reading_of(query: &ParamsMap) -> Reading {
     Reading {
+        snapshot: named(query, "snapshot"),
         split: named(query, "split"),
         mode: mode_of(query),
         gamma: gamma_of(query),
@@ -124,6 +125,8 @@ pub(crate) fn gamma(text: &str) -> Option<Gamma> {
 /// The query of the leaderboard.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Reading {
+    /// The day of the snapshot; the present when absent.
+    pub snapshot: Option<String>,
     /// The selected split; by default the largest.
     pub split: Option<String>,
     /// The mode of the runs.
@@ -167,6 +170,7 @@ impl Reading {
     /// `open`: another view begins with its first row, and none is open.
     pub(crate) fn to_query(&self) -> String {
         let mut query = Query::default();
+        query.add("snapshot", self.snapshot.as_deref());
         query.add("split", self.split.as_deref());
         query.add_mode(self.mode);
         query.add_gamma(self.gamma);
@@ -182,9 +186,17 @@ impl Reading {
         query.0
     }
 
+    /// The path of the leaderboard: of now, or of the snapshot.
+    pub(crate) fn path(&self) -> String {
+        match &self.snapshot {
+            Some(day) => format!("/snapshots/{}", encode(day)),
+            None => "/".to_owned(),
+        }
+    }
+
     /// The address of the leaderboard with this query, from its first row on.
     pub(crate) fn href(&self) -> String {
-        format!("/{}", self.to_query())
+        self.href_from(0)
     }
 
     /// The same from a later row on.
@@ -198,10 +210,14 @@ impl Reading {
     }
 
     fn href_at(&self, from: usize, open: Option<&str>) -> String {
-        Query(self.to_query())
+        let current = Self {
+            snapshot: None,
+            ..self.clone()
+        };
+        Query(current.to_query())
             .with("from", (from > 0).then(|| from.to_string()))
             .with("open", open)
-            .at("/")
+            .at(&self.path())
     }
 }
 
@@ -246,12 +262,14 @@ impl Query {
     /// A ranking with all its settings, as the API and other sites are asked
     /// for it.
     pub(crate) fn of_ranking(
+        snapshot: Option<&str>,
         split: Option<&str>,
         mode: Mode,
         gamma: Gamma,
         convention: Convention,
     ) -> Self {
         let mut query = Self::default();
+        query.add("snapshot", snapshot);
         query.add("split", split);
         query.add_mode(mode);
         query.add("gamma", Some(format::gamma(gamma)));
@@ -380,6 +398,19 @@ mod tests {
         assert_eq!(open, "/?mode=rdd&from=100&open=a");
         assert_eq!(asked.href_open(None), "/?mode=rdd&from=100");
         assert_eq!(asked.href_from(0), "/?mode=rdd");
+    }
+
+    #[test]
+    fn a_snapshot_is_part_of_the_path() {
+        let asked = reading(&[("snapshot", "2026-11-27"), ("gamma", "1.2")]);
+        assert_eq!(asked.href(), "/snapshots/2026-11-27?gamma=1.20");
+        assert_eq!(
+            asked.href_from(100),
+            "/snapshots/2026-11-27?gamma=1.20&from=100"
+        );
+        // Figures have it in their query.
+        assert_eq!(asked.to_query(), "?snapshot=2026-11-27&gamma=1.20");
+        assert_eq!(reading(&[("snapshot", "")]).href(), "/");
     }
 
     #[test]

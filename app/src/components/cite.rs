@@ -1,12 +1,12 @@
 //! How to cite a page.
 
 use leptos::prelude::*;
-use swe_ci_views::leaderboard::export::Citation;
+use swe_ci_views::leaderboard::citation::{Citation, PAPER};
 
 use crate::components::CollectAny;
 use crate::context::PublicUrl;
 
-/// A citation, folded, in sentences and as BibTeX.
+/// A citation, folded, in sentences and as BibTeX, with that of the paper.
 #[component]
 pub fn Cite(
     /// The words that unfold it.
@@ -16,6 +16,13 @@ pub fn Cite(
 ) -> impl IntoView {
     let site = use_context::<Option<PublicUrl>>().flatten();
     let site = site.map_or(HERE.to_owned(), |url| url.at(""));
+    let lasting = citation.basis.snapshot.is_none().then(|| {
+        view! {
+            <p class="quiet">
+                "New results change these numbers. A "<a href="/snapshots">"snapshot"</a>" keeps them under its address."
+            </p>
+        }
+    });
     let citation = Citation {
         address: format!("{site}{}", citation.address),
         ..citation
@@ -24,7 +31,10 @@ pub fn Cite(
         <details class="cite">
             <summary>{what}</summary>
             <p>{with_site(&citation.plain())}</p>
+            {lasting}
             <pre class="command"><code>{with_site(&citation.bibtex())}</code></pre>
+            <p>"The benchmark is from this paper:"</p>
+            <pre class="command"><code>{PAPER}</code></pre>
         </details>
     }
 }

@@ -31,6 +31,7 @@ mod routes;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod sign_in;
+pub(crate) mod snapshots;
 mod splits;
 pub(crate) mod style;
 pub(crate) mod submit;

@@ -6,6 +6,7 @@ use swe_ci_core::metrics::Convention;
 use swe_ci_core::step::Role;
 use swe_ci_core::test_history::Wanted;
 use swe_ci_views::browse::{Between, Size, TaskFilter};
+use swe_ci_views::leaderboard::Snapshot;
 use swe_ci_views::trajectories::Selection;
 use swe_ci_views::view::EvolutionDetail;
 
@@ -80,6 +81,12 @@ pub(super) fn model_href(model: &str, convention: Convention) -> String {
 
 pub(super) fn matrix_href(split: Option<&str>) -> String {
     Query::default().with("split", split).at("/matrix")
+}
+
+/// The content of a snapshot in the API.
+pub(super) fn snapshot_content_href(snapshot: &Snapshot) -> String {
+    let query = Query::default().with("split", Some(&snapshot.split));
+    query.at(&format!("/api/v1/snapshots/{}/content", snapshot.day))
 }
 
 /// The handovers of a split.

@@ -1,11 +1,32 @@
 //! The splits, for all pages that show one of them.
 
+use swe_ci_core::text::visible;
 use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
 
 pub async fn splits() -> Result<Vec<SplitSummary>, AppError> {
     Ok(crate::error::engine()?.splits().await?)
+}
+
+/// The splits that a page can show: all, or those with a snapshot of a day.
+pub(super) async fn splits_on(snapshot: Option<&str>) -> Result<Vec<SplitSummary>, AppError> {
+    let Some(day) = snapshot else {
+        return splits().await;
+    };
+    let all = crate::error::engine()?.snapshots().await?.into_iter();
+    let of_day = all.filter(|snapshot| snapshot.day == day);
+    let of_day = of_day.map(|snapshot| SplitSummary {
+        name: snapshot.split,
+        tasks: snapshot.tasks,
+        ready: snapshot.tasks,
+    });
+    let splits: Vec<SplitSummary> = of_day.collect();
+    if splits.is_empty() {
+        let message = format!("There is no snapshot of {}.", visible(day));
+        return Err(AppError::not_found(message));
+    }
+    Ok(splits)
 }
 
 /// The requested split, else the largest; none before the first import.

@@ -46,6 +46,7 @@ pub use api::models::{Directory, NewResult};
 pub use api::planning::PlannedRun;
 pub use api::rescore::Rescored;
 pub use api::runs::PageRequest;
+pub use api::snapshots::SnapshotEvery;
 pub use api::styles::{FolderStyle, StylesMeasured};
 pub use api::tasks::{TasksFound, TasksWanted};
 pub use api::verification::Checked;

@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 38] = files![
+const FILES: [(&str, &str, &str); 39] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -56,6 +56,7 @@ const FILES: [(&str, &str, &str); 38] = files![
     "0036" "evolution_audits",
     "0037" "truncation",
     "0038" "declared_iterations",
+    "0039" "snapshots",
 ];
 
 /// The version of the present schema.

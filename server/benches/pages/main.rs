@@ -138,6 +138,7 @@ impl Server {
         let background = Background {
             work: None,
             demo: false,
+            snapshot_every: None,
         };
         let running = tokio::spawn(run(listener, app, background));
         Ok(Self {

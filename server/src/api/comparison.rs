@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::response::Response;
 use swe_ci_core::csv;
-use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::metrics::{Convention, Gamma, METRIC_VERSION};
 use swe_ci_core::task::TaskId;
 use swe_ci_engine::Engine;
 use swe_ci_views::leaderboard::{Incomparable, ModelDetail, StyleRates, Versus, WinRates};
@@ -33,6 +33,9 @@ parameters! {
         /// `exclude`: only tasks that none of the models can have seen.
         #[param(rename = "seen", inline, value_type = Option<Seen>, example = "exclude")]
         unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
+        /// The day of a snapshot that has these runs, to compare them as they were.
+        #[param(example = "2026-11-27")]
+        snapshot: Option<String> = query.day("snapshot")?,
     }
 }
 
@@ -50,8 +53,9 @@ fn run_ids(query: &QueryString) -> Result<Vec<String>> {
 
 impl ComparisonParameters {
     pub(crate) async fn versus(&self, engine: &Engine) -> Result<Versus> {
-        let task = self.task.as_ref();
-        let comparison = engine.compare(&self.runs, self.gamma, self.convention, task, self.unseen);
+        let (task, day) = (self.task.as_ref(), self.snapshot.as_deref());
+        let (gamma, convention) = (self.gamma, self.convention);
+        let comparison = engine.compare(&self.runs, gamma, convention, task, self.unseen, day);
         Ok(comparison.await?)
     }
 }
@@ -76,7 +80,7 @@ pub(crate) async fn compare(
     get, path = "/api/v1/compare.csv", tag = "results",
     params(ComparisonParameters),
     responses(
-        (status = 200, description = "task_id, repo, run_id, model, evoscore, turns, solved, zrr, regressions, and of the code beside the oracle's, where it is solved and measured: mi_win_rate, mi_tie_rate, mi_loss_rate, pylint_win_rate, pylint_tie_rate, pylint_loss_rate, lines_ratio; and of each number of erosion, such as cognitive_complexity_difference, the run's minus the oracle's", body = String, content_type = "text/csv"),
+        (status = 200, description = "made_on, snapshot, metric_version, split, gamma, convention, seen, task_id, repo, run_id, model, evoscore, turns, solved, zrr, regressions, and of the code beside the oracle's, where it is solved and measured: mi_win_rate, mi_tie_rate, mi_loss_rate, pylint_win_rate, pylint_tie_rate, pylint_loss_rate, lines_ratio; and of each number of erosion, such as cognitive_complexity_difference, the run's minus the oracle's", body = String, content_type = "text/csv"),
         NotComparable,
     ),
 )]
@@ -85,7 +89,8 @@ pub(crate) async fn compare_csv(
     Query(comparing): Query<ComparisonParameters>,
 ) -> Result<Response> {
     let versus = comparing.versus(&engine).await?;
-    Ok(download("swe-ci-compare.csv", CSV, table(&versus)))
+    let table = table(&versus, &comparing, &engine.today());
+    Ok(download("swe-ci-compare.csv", CSV, table))
 }
 
 parameters! {
@@ -116,16 +121,24 @@ pub(crate) async fn model(
     Ok(Json(engine.model(&name, unseen).await?))
 }
 
-const COLUMNS: &str = "task_id,repo,run_id,model,evoscore,turns,solved,zrr,regressions,\
+const COLUMNS: &str = "made_on,snapshot,metric_version,split,gamma,convention,seen,task_id,repo,run_id,model,evoscore,turns,solved,zrr,regressions,\
     mi_win_rate,mi_tie_rate,mi_loss_rate,\
     pylint_win_rate,pylint_tie_rate,pylint_loss_rate,lines_ratio";
 
 /// RFC 4180, with numbers in full precision.
-fn table(versus: &Versus) -> String {
+fn table(versus: &Versus, of: &ComparisonParameters, today: &str) -> String {
+    let seen = if of.unseen { "exclude" } else { "include" };
     let lines = versus.tasks.iter().flat_map(|task| {
         let results = versus.runs.iter().zip(&task.results);
         results.map(move |(row, result)| {
             let fields = [
+                today.to_owned(),
+                of.snapshot.clone().unwrap_or_default(),
+                METRIC_VERSION.to_string(),
+                csv::text(&versus.split),
+                of.gamma.get().to_string(),
+                of.convention.name().to_owned(),
+                seen.to_owned(),
                 csv::text(task.task_id.as_str()),
                 csv::text(&task.repo),
                 csv::text(&row.run_id),

@@ -35,6 +35,9 @@ parameters! {
         /// The mode of the runs: modes are never ranked together.
         #[param(value_type = Option<Mode>, default = "tdd")]
         mode: Mode = query.mode()?,
+        /// The day of a snapshot, to look at it instead of the present.
+        #[param(example = "2026-11-27")]
+        snapshot: Option<String> = query.day("snapshot")?,
         /// Weight of later iterations: above 1 they count more, below 1 less.
         #[param(value_type = Option<f64>, minimum = 0.1, maximum = 10, default = 1)]
         gamma: Gamma = query.gamma()?,
@@ -53,6 +56,9 @@ parameters! {
         /// The mode of the runs.
         #[param(value_type = Option<Mode>, default = "tdd")]
         mode: Mode = query.mode()?,
+        /// The day of a snapshot, to look at it instead of the present.
+        #[param(example = "2026-11-27")]
+        snapshot: Option<String> = query.day("snapshot")?,
     }
 }
 
@@ -101,15 +107,29 @@ impl Ranking {
     /// The requested board; none while there is no split.
     async fn board(&self, engine: &Engine) -> Result<Option<Board>> {
         let split = self.split(engine).await?;
-        Ok(split.map(|split| Board::new(split, self.mode)))
+        Ok(split.map(|split| Board::new(split, self.mode).on(self.snapshot.clone())))
     }
 
-    /// The requested split, else the default one.
-    pub(crate) async fn split(&self, engine: &Engine) -> Result<Option<String>> {
-        match &self.split {
-            Some(split) => Ok(Some(split.clone())),
-            None => Ok(engine.default_split().await?),
+    /// The requested split, else the default one, now or on the day of the snapshot.
+    async fn split(&self, engine: &Engine) -> Result<Option<String>> {
+        match (&self.split, &self.snapshot) {
+            (Some(split), _) => Ok(Some(split.clone())),
+            (None, Some(day)) => Ok(Some(engine.snapshot(day, None).await?.split)),
+            (None, None) => Ok(engine.default_split().await?),
         }
+    }
+
+    /// What a file of the ranking says of itself.
+    async fn basis(&self, engine: &Engine, unseen: bool) -> Result<Basis> {
+        let data = self.data(engine).await?;
+        Ok(Basis {
+            split: data.split.clone(),
+            gamma: self.gamma,
+            convention: self.convention,
+            unseen,
+            made_on: engine.today(),
+            snapshot: data.snapshot.clone(),
+        })
     }
 }
 
@@ -204,7 +224,7 @@ pub(crate) async fn leaderboard(
 
 /// The same rows as a table for spreadsheets (RFC 4180, UTF-8, all rows).
 ///
-/// Always: split, gamma, convention, seen, rank, rank_best, rank_worst,
+/// Always: made_on, the day of the request; snapshot, its day if it is one; split, gamma, convention, seen, rank, rank_best, rank_worst,
 /// tie_group, run_id, model, provider, harness, harness_version, kind,
 /// mark, progress, metric_version, counts_only, unranked. By column: evoscore,
 /// zero_regression_rate, solved_rate, zrr and average_turns, each with the ends
@@ -235,12 +255,7 @@ pub(crate) async fn leaderboard_csv(
     let view = View::from(view);
     let mut rows = ranking.rows(&engine, &view).await?;
     rows.extend(ranking.unranked_rows(&engine, &view).await?);
-    let basis = Basis {
-        split: ranking.split(&engine).await?.unwrap_or_default(),
-        gamma: ranking.gamma,
-        convention: ranking.convention,
-        unseen: view.unseen,
-    };
+    let basis = ranking.basis(&engine, view.unseen).await?;
     let headers = [(header::CONTENT_TYPE, CSV)];
     Ok((headers, csv(&rows, columns.columns, &basis)))
 }
@@ -254,11 +269,12 @@ pub(crate) async fn leaderboard_csv(
 )]
 pub(crate) async fn unranked(
     engine: ActorEngine,
-    Query(BoardParameters { split, mode }): Query<BoardParameters>,
+    Query(board): Query<BoardParameters>,
 ) -> Answer<Vec<UnrankedRun>> {
     let ranking = Ranking {
-        split,
-        mode,
+        split: board.split,
+        mode: board.mode,
+        snapshot: board.snapshot,
         gamma: Gamma::ONE,
         convention: Convention::default(),
     };
@@ -336,7 +352,7 @@ pub(crate) async fn matrix(
     get, path = "/api/v1/matrix.csv", tag = "results",
     params(Ranking, OrderParameters),
     responses(
-        (status = 200, description = "split, gamma, convention, task_id, repo, run_id, model, kind, evoscore, solved, zero_regression, samples, absence", body = String, content_type = "text/csv"),
+        (status = 200, description = "made_on, snapshot, metric_version, split, gamma, convention, task_id, repo, run_id, model, kind, evoscore, solved, zero_regression, samples, absence", body = String, content_type = "text/csv"),
         Invalid, NoSuchSplit,
     ),
 )]
@@ -344,7 +360,7 @@ pub(crate) async fn matrix_csv(
     engine: ActorEngine,
     Query((ranking, order)): Query<(Ranking, OrderParameters)>,
 ) -> Result<Response> {
-    let matrix = matrix_of(&engine, &ranking, order).await?;
-    let csv = matrix.csv(ranking.gamma, ranking.convention);
+    let basis = ranking.basis(&engine, order.unseen).await?;
+    let csv = matrix_of(&engine, &ranking, order).await?.csv(&basis);
     Ok(download("swe-ci-matrix.csv", CSV, csv))
 }

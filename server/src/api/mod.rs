@@ -21,6 +21,7 @@ mod plots;
 mod query;
 mod responses;
 mod runs;
+mod snapshots;
 mod steering;
 mod tasks;
 mod trajectories;
@@ -108,6 +109,7 @@ fn annotated() -> OpenApiRouter<App> {
         gate: gate, gate_markdown, gate_junit;
         handovers: handovers, handovers_csv;
         plots: figure;
+        snapshots: snapshot, snapshot_content;
         runs: runs, scores, evolution, card;
         trajectory: trajectory, messages;
         findings: findings, open_findings;
@@ -124,6 +126,7 @@ fn without_parameters() -> OpenApiRouter<App> {
     let router = operations!(
         OpenApiRouter::default(),
         leaderboard: published;
+        snapshots: snapshots, make_snapshot;
         trajectories: trajectories;
         runs: submit, config_toml, run, moved, moved_csv, iteration, steps;
         steering: pause, resume, cancel, retry, preflight, begin, change;

@@ -109,7 +109,7 @@ parameters! {
 /// A figure of the paper, or one of ours, as a picture of the best 30 runs or as
 /// the numbers of all (RFC 4180, a header, one line for each run; for
 /// `changed-lines` one for each task it solved, for `style-trend` one for each
-/// iteration; each with the split, the settings, the day and the version). A picture
+/// iteration; each with the split, the settings, the day, the snapshot and the version). A picture
 /// says what it shows, how to read it, and where and when it was made. Runs imported by counts alone appear only in the reference convention.
 #[utoipa::path(
     get, path = "/api/v1/plots/{file}", tag = "results",
@@ -160,7 +160,9 @@ pub(crate) async fn figure(
         let today = engine.today();
         let made = move || {
             let table = which.data(&study).table();
-            table.with_everywhere(provenance(&study, today)).csv()
+            table
+                .with_everywhere(provenance(&study, unseen, today))
+                .csv()
         };
         return text(csv, made).await;
     }
@@ -200,14 +202,21 @@ pub(crate) async fn figure(
 
 /// Each line of a figure's numbers ends in these columns: a file may travel without
 /// its address.
-fn provenance(study: &Study, today: String) -> Vec<(Column, Cell)> {
+fn provenance(study: &Study, unseen: bool, today: String) -> Vec<(Column, Cell)> {
     let column = |name: &str, cell: Cell| (Column::new(name, name), cell);
+    let seen = if unseen { "exclude" } else { "include" };
+    let snapshot = study.data.snapshot.as_ref();
     vec![
         column("split", Cell::Text(study.data.split.clone())),
         column("mode", Cell::Text(study.data.mode.name().to_owned())),
         column("gamma", Cell::Text(format::gamma(study.gamma))),
         column("convention", Cell::Text(study.convention.name().to_owned())),
+        column("seen", Cell::Text(seen.to_owned())),
         column("made_on", Cell::Text(today)),
+        column(
+            "snapshot",
+            Cell::Text(snapshot.map_or_else(String::new, |of| of.day.clone())),
+        ),
         column("metric_version", Cell::Whole(METRIC_VERSION.into())),
     ]
 }
@@ -219,6 +228,8 @@ fn caption(which: Figure, data: &Data, study: &Study, worse: usize, source: Stri
         split if mode == Mode::default() => format!("Split {split}, "),
         split => format!("Split {split}, mode {}, ", mode.name()),
     };
+    let snapshot = study.data.snapshot.as_ref();
+    let snapshot = snapshot.map(|of| format!("snapshot of {}, ", of.day));
     let gamma = match which.weighs() {
         true => format!("γ\u{a0}{}, ", format::gamma(study.gamma)),
         false => String::new(),
@@ -228,7 +239,8 @@ fn caption(which: Figure, data: &Data, study: &Study, worse: usize, source: Stri
     Caption {
         title: which.title().to_owned(),
         basis: format!(
-            "{split}{gamma}{} convention; {}",
+            "{split}{}{gamma}{} convention; {}",
+            snapshot.unwrap_or_default(),
             study.convention.name(),
             study.basis().in_words(worse)
         ),
@@ -252,11 +264,15 @@ fn address(
         Mode::Tdd => "",
         Mode::Rdd => "mode=rdd&",
     };
+    let snapshot = match &study.data.snapshot {
+        Some(snapshot) => format!("snapshot={}&", snapshot.day),
+        None => String::new(),
+    };
     let relative = if from_leader { "&relative=leader" } else { "" };
     let range = if papers_range { "&range=paper" } else { "" };
     let seen = if unseen { "&seen=exclude" } else { "" };
     let path = format!(
-        "/figures?{split}{mode}gamma={}&convention={}{relative}{range}{seen}#{}",
+        "/figures?{split}{mode}{snapshot}gamma={}&convention={}{relative}{range}{seen}#{}",
         format::gamma(study.gamma),
         study.convention.name(),
         which.name()

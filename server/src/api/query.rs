@@ -12,6 +12,7 @@ use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
 use serde_json::Value;
+use swe_ci_core::day::is_day;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::Kind;
@@ -247,6 +248,13 @@ impl QueryString {
         let must = "the name of a split: letters, digits, `.`, `_` and `-`";
         self.parse("split", must, |text| {
             is_plain_name(text).then(|| text.to_owned())
+        })
+    }
+
+    /// A day of the calendar.
+    pub(super) fn day(&self, name: &str) -> Result<Option<String>, Problem> {
+        self.parse(name, "a day, `YYYY-MM-DD`", |text| {
+            is_day(text).then(|| text.to_owned())
         })
     }
 

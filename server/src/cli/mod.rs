@@ -26,6 +26,7 @@ mod score;
 mod score_samples;
 mod serve;
 mod signals;
+mod snapshot;
 mod steer;
 mod style;
 mod upgrade_check;
@@ -128,6 +129,9 @@ enum Command {
     /// Print the leaderboard of a split
     #[command(after_help = leaderboard::AFTER_HELP)]
     Leaderboard(leaderboard::Options),
+    /// Keep the leaderboards of a split as they are today, for citations
+    #[command(subcommand)]
+    Snapshot(snapshot::Command),
     /// Tell by an exit code whether a candidate loses too much against a baseline
     #[command(after_help = gate::AFTER_HELP)]
     Gate(gate::Options),
@@ -232,6 +236,7 @@ impl Cli {
             Command::Dataset(command) => dataset::execute(&global, command).await,
             Command::Run(command) => run::execute(&global, command).await,
             Command::Leaderboard(options) => leaderboard::execute(&engine().await?, &options).await,
+            Command::Snapshot(command) => snapshot::execute(&engine().await?, command).await,
             Command::Gate(options) => gate::execute(engine, &options).await,
             Command::Handovers(options) => handovers::execute(&engine().await?, &options).await,
             Command::Score(options) => score::execute(options).await,

@@ -69,6 +69,7 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
     let background = Background {
         work,
         demo: options.demo,
+        snapshot_every: options.snapshot_every(),
     };
     tracing::info!(workers = options.workers(), "serving at http://{address}");
     serve::run(listener, app, background).await?;

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_app::PublicUrl;
 use swe_ci_core::labels::Labels;
-use swe_ci_engine::Mailer;
+use swe_ci_engine::{Mailer, SnapshotEvery};
 use url::Url;
 
 use super::environment::Environment;
@@ -114,6 +114,17 @@ pub struct ServeOptions {
     #[arg(long, env = "SWE_CI_MAIL_FROM", value_name = "ADDRESS")]
     mail_from: Option<String>,
 
+    /// How often to make snapshots of the leaderboards that have changed since the
+    /// last one
+    #[arg(
+        long,
+        env = "SWE_CI_SNAPSHOT_EVERY",
+        value_name = "off|day|week|month",
+        default_value = "off",
+        value_parser = ["off", "day", "week", "month"]
+    )]
+    snapshot_every: String,
+
     /// Import the demo split and queue the human baseline, unless that run exists
     #[arg(long)]
     pub demo: bool,
@@ -138,6 +149,11 @@ impl ServeOptions {
     /// Whether to measure code style.
     pub fn measure_style(&self) -> bool {
         self.code_style == YesNo::Yes
+    }
+
+    /// How often to make snapshots, if at all.
+    pub fn snapshot_every(&self) -> Option<SnapshotEvery> {
+        SnapshotEvery::from_name(&self.snapshot_every)
     }
 
     /// Whether visitors see only the sign-in page.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use swe_ci_engine::{Engine, Result, WorkLock};
+use swe_ci_engine::{Engine, Result, SnapshotEvery, WorkLock};
 use tokio_util::sync::CancellationToken;
 
 use crate::worker;
@@ -42,6 +42,22 @@ pub(super) async fn sweep(engine: Engine) {
             Err(error) => tracing::warn!(
                 error = error.chain(),
                 "expired rows could not be removed; the server retries in an hour"
+            ),
+        }
+        tokio::time::sleep(SWEEP_PERIOD).await;
+    }
+}
+
+/// Makes the snapshots that are due until it is aborted. It looks every hour: the
+/// first that comes after midnight in UTC makes them.
+pub(super) async fn make_snapshots(engine: Engine, every: SnapshotEvery) {
+    loop {
+        match engine.make_due_snapshots(every).await {
+            Ok(0) => {}
+            Ok(made) => tracing::info!(made, "made snapshots"),
+            Err(error) => tracing::warn!(
+                error = error.chain(),
+                "snapshots could not be made; the server retries in an hour"
             ),
         }
         tokio::time::sleep(SWEEP_PERIOD).await;

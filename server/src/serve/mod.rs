@@ -21,7 +21,7 @@ use axum::extract::{Request, State};
 use axum::http::Method;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use swe_ci_engine::{Error, Result, WorkLock};
+use swe_ci_engine::{Error, Result, SnapshotEvery, WorkLock};
 use swe_ci_views::account::Actor;
 use tokio::net::TcpListener;
 
@@ -42,6 +42,8 @@ pub struct Background {
     pub work: Option<WorkLock>,
     /// Import the demo split and queue the human baseline, once.
     pub demo: bool,
+    /// Make snapshots.
+    pub snapshot_every: Option<SnapshotEvery>,
 }
 
 pub fn router(mut app: App) -> Router {
@@ -80,6 +82,9 @@ pub async fn run(listener: TcpListener, app: App, background: Background) -> Res
         shutdown.clone(),
     ));
     let sweep = tokio::spawn(background::sweep(engine.clone()));
+    let snapshots = background
+        .snapshot_every
+        .map(|every| tokio::spawn(background::make_snapshots(engine.clone(), every)));
     let demo = background.demo.then(|| tokio::spawn(demo::run(engine)));
 
     let outcome = tokio::select! {
@@ -89,8 +94,8 @@ pub async fn run(listener: TcpListener, app: App, background: Background) -> Res
     };
     shutdown.cancel();
     sweep.abort();
-    if let Some(demo) = demo {
-        demo.abort();
+    for task in [snapshots, demo].into_iter().flatten() {
+        task.abort();
     }
     let rest = async {
         if !server.is_finished() {

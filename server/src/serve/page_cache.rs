@@ -41,6 +41,7 @@ const CACHED_PATHS: &[&str] = &[
     "/tasks",
     "/matrix",
     "/handover",
+    "/snapshots",
     "/models/",
     "/about",
     "/embed/",
@@ -52,6 +53,7 @@ const CACHED_PATHS: &[&str] = &[
     "/api/v1/compare",
     "/api/v1/matrix",
     "/api/v1/handovers",
+    "/api/v1/snapshots",
 ];
 
 /// The cached responses. Cheap to clone.

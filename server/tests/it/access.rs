@@ -22,7 +22,7 @@ const OPEN_FORMS: [&str; 4] = [
 const BACK: &str = "/sign-in/{provider}/callback";
 
 /// Forms of pages, which no listing contains.
-const FORMS: [&str; 13] = [
+const FORMS: [&str; 14] = [
     "/sign-in",
     "/sign-in/{provider}",
     "/sign-out",
@@ -36,6 +36,7 @@ const FORMS: [&str; 13] = [
     "/datasets/new",
     "/datasets/curations/{id}",
     "/disk",
+    "/snapshots",
 ];
 
 #[tokio::test]

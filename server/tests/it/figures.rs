@@ -117,9 +117,9 @@ async fn the_numbers_are_those_of_the_leaderboard() {
     assert_eq!(
         lines[0],
         "model,provider,run_id,kind,zero_regression_rate,low,high,\
-         split,mode,gamma,convention,made_on,metric_version"
+         split,mode,gamma,convention,seen,made_on,snapshot,metric_version"
     );
-    let made = |line: &str| line.contains(",demo,tdd,1.00,paper,20");
+    let made = |line: &str| line.contains(",demo,tdd,1.00,paper,include,20");
     assert!(lines[1..3].iter().all(|line| made(line)), "{csv}");
     assert!(lines[1].starts_with("Human (replayed history),,"));
     assert!(lines[1].contains(",human,1,1,1,demo,"), "{csv}");

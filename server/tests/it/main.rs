@@ -46,6 +46,7 @@ mod page_cache;
 mod handovers;
 mod leaderboard;
 mod marks;
+mod snapshots;
 
 mod comparison;
 mod curations;

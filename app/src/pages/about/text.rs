@@ -128,7 +128,7 @@ pub(super) fn data() -> AnyView {
         </ul>
         <p>
             "New results appear in a "<a href="/feed.xml" type="application/atom+xml">"feed"</a>" (Atom): the latest fifty finished or imported runs, each with its score. "
-            "“Cite this view” below the leaderboard gives the address, the date and the basis of the ranking, as text and as BibTeX."
+            "“Cite this view” below the leaderboard gives the address, the date and the basis of the ranking, as text and as BibTeX, with the entry of the paper. A "<a href="/snapshots">"snapshot"</a>" keeps the numbers of a day for ever, under an address and a digest to cite."
         </p>
     }
     .into_any()

@@ -2,25 +2,19 @@
 
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::requirement::Mode;
-use swe_ci_views::leaderboard::{Board, GateReport, GateRules, Row, Versus};
+use swe_ci_views::leaderboard::{Board, GateReport, GateRules, Row, Snapshot, Versus};
 use swe_ci_views::trajectories::FailedSteps;
 use swe_ci_views::view::SplitSummary;
 
 use super::query::CompareQuery;
 use crate::error::{AppError, ErrorKind};
 
-pub async fn compare(
-    // Comma-separated.
-    runs: String,
-    gamma: Gamma,
-    convention: Convention,
-    task: Option<String>,
-    unseen: bool,
-) -> Result<Versus, AppError> {
-    let runs: Vec<String> = runs.split(',').map(str::to_owned).collect();
-    let task = task.map(crate::error::task_id).transpose()?;
+async fn compare(query: &CompareQuery) -> Result<Versus, AppError> {
+    let task = query.task.clone().map(crate::error::task_id).transpose()?;
     let engine = crate::error::engine()?;
-    let versus = engine.compare(&runs, gamma, convention, task.as_ref(), unseen);
+    let (gamma, convention) = (query.gamma, query.convention);
+    let (runs, day) = (&query.runs, query.snapshot.as_deref());
+    let versus = engine.compare(runs, gamma, convention, task.as_ref(), query.unseen, day);
     Ok(versus.await?)
 }
 
@@ -76,6 +70,8 @@ pub enum Found {
         failures: Vec<FailedSteps>,
         /// Of each run but the baseline, if there is one.
         gates: Vec<GateReport>,
+        /// The snapshot that they are of; absent for the present.
+        snapshot: Option<Snapshot>,
     },
     Choosing {
         choice: Comparable,
@@ -94,14 +90,27 @@ pub(super) async fn find(query: CompareQuery) -> Result<Found, AppError> {
             refused: None,
         });
     }
-    let runs = query.runs.join(",");
-    let (gamma, convention, task) = (query.gamma, query.convention, query.task);
-    match compare(runs, gamma, convention, task, query.unseen).await {
+    let (gamma, convention) = (query.gamma, query.convention);
+    match compare(&query).await {
         Ok(versus) => {
             let engine = crate::error::engine()?;
             let boards = versus.runs.iter();
-            let boards = boards.map(|run| (Board::new(&versus.split, run.mode), &*run.run_id));
+            let boards = boards.map(|run| {
+                let board = Board::new(&versus.split, run.mode);
+                (board.on(query.snapshot.clone()), &*run.run_id)
+            });
             let looks = crate::looks::numbers(boards.collect()).await?;
+            if let Some(day) = &query.snapshot {
+                let snapshot = engine.snapshot(day, Some(&versus.split)).await?;
+                return Ok(Found::Compared {
+                    versus: Box::new(versus),
+                    looks,
+                    // Known of runs that exist alone.
+                    failures: Vec::new(),
+                    gates: Vec::new(),
+                    snapshot: Some(snapshot),
+                });
+            }
             let mut failures = Vec::new();
             for run in &versus.runs {
                 failures.push(engine.failed_steps(&run.run_id).await?);
@@ -121,6 +130,7 @@ pub(super) async fn find(query: CompareQuery) -> Result<Found, AppError> {
                 looks,
                 failures,
                 gates,
+                snapshot: None,
             })
         }
         // After a request for something unknown, the reader can choose from the

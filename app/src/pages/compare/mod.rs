@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_views::leaderboard::{GateReport, Versus};
+use swe_ci_views::leaderboard::{GateReport, Snapshot, Versus};
 use swe_ci_views::trajectories::FailedSteps;
 
 use self::choose::Choose;
@@ -30,7 +30,9 @@ use self::samples::SamplesOfRuns;
 use self::style::Style;
 use self::task_curves::CourseOfTask;
 use self::tasks::Tasks;
-use crate::components::{Choices, GammaForm, InPlace, PageTop, Term, crumb, fetched, loaded};
+use crate::components::{
+    Choices, GammaForm, InPlace, PageTop, SnapshotNote, Term, crumb, fetched, loaded,
+};
 use crate::components::{convention_choices, unseen_choices};
 use crate::format;
 use crate::glossary::Word;
@@ -48,9 +50,11 @@ pub fn ComparePage() -> impl IntoView {
             looks,
             failures,
             gates,
-        } => Either::Left(
-            view! { <InPlace/><SideBySide versus=*versus looks failures gates query/> },
-        ),
+            snapshot,
+        } => Either::Left(view! {
+            <InPlace/>
+            <SideBySide versus=*versus looks failures gates snapshot query/>
+        }),
         Found::Choosing {
             choice,
             ticked,
@@ -65,6 +69,7 @@ fn SideBySide(
     looks: Vec<usize>,
     failures: Vec<FailedSteps>,
     gates: Vec<GateReport>,
+    snapshot: Option<Snapshot>,
     #[prop(into)] query: Signal<CompareQuery>,
 ) -> impl IntoView {
     let names = Name::all(&versus.runs, &looks);
@@ -78,6 +83,10 @@ fn SideBySide(
     let tasks = versus.tasks.clone();
     let (style, samples) = (versus.style.clone(), versus.samples.clone());
     let intervals = versus.style_intervals.clone();
+    let now = CompareQuery {
+        snapshot: None,
+        ..query.get_untracked()
+    };
     let answer = verdict(&pairs, &names, baseline);
     let modes: BTreeSet<&str> = versus.runs.iter().map(|row| row.mode.name()).collect();
     let modes = (modes.len() > 1).then(|| {
@@ -99,6 +108,7 @@ fn SideBySide(
             <p class="verdict" role="status">{answer}</p>
             <p class="lede">{basis}</p>
         </PageTop>
+        <SnapshotNote snapshot now=now.href()/>
         {modes}
         <How query split=versus.split.clone()/>
         <Pairs pairs gates names=names.clone() query/>

@@ -23,6 +23,8 @@ pub(super) struct CompareQuery {
     pub task: Option<String>,
     /// Whether only unseen tasks count.
     pub unseen: bool,
+    /// The day of the snapshot; the present when absent.
+    pub snapshot: Option<String>,
     /// Whether pairs without a clear difference are hidden.
     pub only_significant: bool,
 }
@@ -42,6 +44,7 @@ impl CompareQuery {
             convention: parsed(query, "convention").unwrap_or_default(),
             task: named(query, "task"),
             unseen: query.get_str("seen") == Some(EXCLUDE),
+            snapshot: named(query, "snapshot"),
             only_significant: query.get_str("only") == Some(SIGNIFICANT),
         }
     }
@@ -91,6 +94,7 @@ impl CompareQuery {
         fields.extend(self.task.clone().map(|task| ("task", task)));
         fields.extend(self.baseline.clone().map(|id| ("baseline", id)));
         fields.extend(self.unseen.then(|| ("seen", EXCLUDE.to_owned())));
+        fields.extend(self.snapshot.clone().map(|day| ("snapshot", day)));
         if self.only_significant {
             fields.push(("only", SIGNIFICANT.to_owned()));
         }
@@ -105,6 +109,7 @@ impl CompareQuery {
         query.add_convention(self.convention);
         query.add("task", self.task.as_deref());
         query.add("seen", self.unseen.then_some(EXCLUDE));
+        query.add("snapshot", self.snapshot.as_deref());
         query
     }
 }
@@ -143,16 +148,17 @@ mod tests {
             ("convention", "reference"),
             ("task", "t"),
             ("seen", "exclude"),
+            ("snapshot", "2026-11-27"),
             ("only", "significant"),
             ("baseline", "ä"),
         ]);
-        let address = "?runs=a,%C3%A4&gamma=1.20&convention=reference&task=t&seen=exclude";
+        let address = "?runs=a,%C3%A4&gamma=1.20&convention=reference&task=t&seen=exclude&snapshot=2026-11-27";
         assert_eq!(
             all.href(),
             format!("/compare{address}&baseline=%C3%A4&only=significant")
         );
         assert_eq!(all.api("compare"), format!("/api/v1/compare{address}"));
-        assert_eq!(all.but_gamma().len(), 6);
+        assert_eq!(all.but_gamma().len(), 7);
         assert_eq!(all.baseline_index(), Some(1));
         assert!(!all.against(None).href().contains("baseline"));
         let plain = parsed(&[

@@ -7,11 +7,11 @@ use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::requirement::Mode;
 use swe_ci_plots::Series;
 use swe_ci_views::figures::{Basis, Data, Figure};
-use swe_ci_views::leaderboard::{Board, Published};
+use swe_ci_views::leaderboard::{Board, Published, Snapshot};
 use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
-use crate::pages::splits::choose;
+use crate::pages::splits::{choose, splits_on};
 use crate::query::{EXCLUDE, LEADER, PAPER, Query, Reading};
 
 #[derive(Debug, Clone)]
@@ -46,12 +46,15 @@ pub struct Shown {
     pub papers_range: bool,
     /// Whether only unseen tasks count.
     pub unseen: bool,
+    /// The snapshot that they are of; absent for the present.
+    pub snapshot: Option<Snapshot>,
 }
 
 /// The figures, or one of them, of the requested split; by default of the one
 /// with the most tasks.
 pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Shown, AppError> {
     let Reading {
+        snapshot,
         split,
         mode,
         gamma,
@@ -64,11 +67,11 @@ pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Show
     } = reading;
     let unseen = view.unseen;
     let engine = crate::error::engine()?;
-    let splits = engine.splits().await?;
+    let splits = splits_on(snapshot.as_deref()).await?;
     let split = choose(&splits, split)?;
     let ranking = match &split {
         Some(split) => {
-            let board = Board::new(split, mode);
+            let board = Board::new(split, mode).on(snapshot);
             engine.ranking(board, gamma, convention, unseen).await?
         }
         None => Arc::default(),
@@ -106,6 +109,7 @@ pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Show
         by_rank,
         papers_range,
         unseen,
+        snapshot: data.snapshot.clone(),
         basis,
         figures,
         splits,
@@ -125,7 +129,8 @@ impl Shown {
     /// The address of a single figure: `api/v1/plots/x.svg`, `embed/x`.
     pub(super) fn address(&self, path: &str) -> String {
         let split = self.split.as_deref();
-        let query = Query::of_ranking(split, self.mode, self.gamma, self.convention);
+        let day = self.snapshot.as_ref().map(|snapshot| snapshot.day.as_str());
+        let query = Query::of_ranking(day, split, self.mode, self.gamma, self.convention);
         let query = query.with("seen", self.unseen.then_some(EXCLUDE));
         format!("/{path}{}", query.0)
     }

@@ -18,7 +18,7 @@ use self::data::{Shown, shown};
 use self::section::{Drawing, Empty, Section};
 use crate::components::CollectAny;
 use crate::components::{
-    Choice, Choices, InPlace, NoRuns, NoTasks, PageHead, PageTop, fetched, loaded,
+    Choice, Choices, InPlace, NoRuns, NoTasks, PageHead, PageTop, SnapshotNote, fetched, loaded,
 };
 use crate::components::{convention_choices, mode_choices, split_choices, unseen_choices};
 use crate::error::AppError;
@@ -48,7 +48,14 @@ fn FiguresView(shown: Shown, #[prop(into)] reading: Signal<Reading>) -> impl Int
             view! { <NoTasks will="Here the runs of a split will be drawn as the paper draws its models."/> },
         );
     }
-    let controls = view! { <Controls shown=shown.clone() reading/> };
+    let now = in_figures(Reading {
+        snapshot: None,
+        ..reading.get_untracked()
+    });
+    let controls = view! {
+        <SnapshotNote snapshot=shown.snapshot.clone() now/>
+        <Controls shown=shown.clone() reading/>
+    };
     if shown.is_empty() {
         let split = shown.split.unwrap_or_default();
         return EitherOf3::B(view! {

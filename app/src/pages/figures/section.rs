@@ -5,7 +5,8 @@ use leptos::prelude::*;
 use swe_ci_core::metrics::METRIC_VERSION;
 use swe_ci_plots::{Layout, Size, Theme, figure};
 use swe_ci_views::figures::{Cell, Data, Figure, Releases, Table};
-use swe_ci_views::leaderboard::export::{Basis, Citation, Cited};
+use swe_ci_views::leaderboard::citation::{Citation, Cited};
+use swe_ci_views::leaderboard::export::Basis;
 
 use super::data::Shown;
 use crate::components::CollectAny;
@@ -181,12 +182,14 @@ fn cited(which: Figure, shown: &Shown) -> Citation {
             gamma: shown.gamma,
             convention: shown.convention,
             unseen: shown.unseen,
+            made_on: shown.today.clone(),
+            snapshot: shown.snapshot.clone(),
         },
-        date: shown.today.clone(),
         address: format!("{}#{}", shown.address_of(which, "figures"), which.name()),
         runs: shown.basis.runs,
         tasks: shown.basis.tasks,
         metric_version: METRIC_VERSION,
+        platform_version: env!("CARGO_PKG_VERSION"),
     }
 }
 
@@ -323,6 +326,7 @@ mod tests {
             from_leader: false,
             by_rank: false,
             papers_range: false,
+            snapshot: None,
             unseen: false,
         }
     }

@@ -88,8 +88,9 @@ pub(super) fn GammaControl(
 ) -> impl IntoView {
     let gamma = format::gamma(reading.gamma);
     let words = weight_words(reading.gamma, iterations);
+    let action = reading.path();
     view! {
-        <form class="gamma" method="get" action="/" autocomplete="off" data-in-place="">
+        <form class="gamma" method="get" action=action autocomplete="off" data-in-place="">
             <Hidden reading gamma=false view=true/>
             <label for="gamma-exact">"γ"</label>
             <input

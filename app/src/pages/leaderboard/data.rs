@@ -4,12 +4,13 @@ use std::sync::Arc;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Kind, Progress};
-use swe_ci_engine::{Engine, PageRequest};
+use swe_ci_engine::{Engine, Error, PageRequest};
 use swe_ci_islands::MovingRun;
 use swe_ci_plots::{Curves, RunLook, Series, Size, gamma_lines};
 use swe_ci_views::figures::{Data, Figure};
 use swe_ci_views::leaderboard::{
-    Board, Entry, LeaderboardData, LeftOut, Published, Ranking, Row, UnrankedRun, featured, leader,
+    Board, ChangedRow, Entry, LeaderboardData, LeftOut, Published, Ranking, Row, Snapshot,
+    UnrankedRun, changed_rows, featured, leader,
 };
 use swe_ci_views::run_list::RunFilter;
 use swe_ci_views::view::{RunSummary, SplitSummary};
@@ -20,7 +21,7 @@ use super::places::{Place, mostly_tied, places};
 use crate::components::Part;
 use crate::error::AppError;
 use crate::format;
-use crate::pages::splits::{choose, splits};
+use crate::pages::splits::{choose, splits_on};
 use crate::query::Reading;
 
 /// Rows on one page.
@@ -33,6 +34,9 @@ pub(super) struct Leaderboard {
     /// The name of the shown split; empty when there is none.
     pub split: String,
     pub reading: Reading,
+    /// The shown snapshot, and what changed since; no changes are known when its
+    /// split is gone.
+    pub snapshot: Option<(Snapshot, Option<Vec<ChangedRow>>)>,
     pub published: Published,
     /// All rows, best first; those of the answer and of the page have intervals.
     pub rows: Vec<Row>,
@@ -84,14 +88,15 @@ pub(super) struct Leaderboard {
 /// The leaderboard for an address; of no split before the first import.
 pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppError> {
     let engine = crate::error::engine()?;
-    let splits = splits().await?;
+    let splits = splits_on(reading.snapshot.as_deref()).await?;
     let split = choose(&splits, reading.split.clone())?;
     let (gamma, unseen) = (reading.gamma, reading.view.unseen);
     let (mut reading, mut no_paper_scores) = (reading, false);
     let (mut ranking, mut left_out) = (Arc::<Ranking>::default(), None);
-    let (mut runs, mut most_iterations, mut baseline) = (0, None, None);
+    let (mut runs, mut most_iterations, mut baseline, mut snapshot) = (0, None, None, None);
     if let Some(split) = &split {
-        let board = Board::new(split, reading.mode);
+        let now = Board::new(split, reading.mode);
+        let board = now.clone().on(reading.snapshot.clone());
         let all = engine.leaderboard_data(board.clone()).await?;
         runs = all.entries.len();
         most_iterations = all.entries.iter().map(|entry| entry.max_iterations).max();
@@ -103,11 +108,19 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
         ranking = engine
             .ranking(board.clone(), gamma, convention, unseen)
             .await?;
-        if runs == 0 {
+        if runs == 0 && reading.snapshot.is_none() {
             baseline = baseline_at_work(&engine, split).await?;
         }
         if unseen {
             left_out = Some(engine.unseen(board).await?.left_out.clone());
+        }
+        if let Some(shown) = all.snapshot.clone() {
+            let now = match engine.ranking(now, gamma, convention, unseen).await {
+                Ok(now) => Some(changed_rows(ranking.rows(), now.rows())),
+                Err(Error::NotFound { .. }) => None,
+                Err(error) => return Err(error.into()),
+            };
+            snapshot = Some((shown, now));
         }
     }
     let convention = reading.convention;
@@ -162,11 +175,13 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
     });
     Ok(Leaderboard {
         split: split.unwrap_or_default(),
-        published: match reading.mode {
-            Mode::Tdd => engine.published().clone(),
+        published: match (&snapshot, reading.mode) {
+            (Some(_), _) => data.published.clone(),
+            (None, Mode::Tdd) => engine.published().clone(),
             // They were measured with tests at hand.
-            Mode::Rdd => Published::default(),
+            (None, Mode::Rdd) => Published::default(),
         },
+        snapshot,
         looks: curves.iter().map(|c| (c.run_id.clone(), c.look)).collect(),
         lowest: curves.lowest(),
         lines: [lines(Size::BESIDE), lines(Size::NARROW)],

@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 use swe_ci_core::metrics::METRIC_VERSION;
-use swe_ci_views::leaderboard::export::{Basis, Citation, Cited};
+use swe_ci_views::leaderboard::Snapshot;
+use swe_ci_views::leaderboard::citation::{Citation, Cited};
+use swe_ci_views::leaderboard::export::Basis;
 
 use super::row::{RowTag, tag};
 use crate::components::CollectAny;
@@ -63,6 +65,7 @@ pub(super) fn CiteView(
     split: String,
     tasks: u32,
     today: String,
+    snapshot: Option<Snapshot>,
 ) -> impl IntoView {
     let reading = Reading {
         split: Some(split.clone()),
@@ -76,11 +79,13 @@ pub(super) fn CiteView(
             gamma: reading.gamma,
             convention: reading.convention,
             unseen: reading.view.unseen,
+            made_on: today,
+            snapshot,
         },
-        date: today,
         runs,
         tasks: tasks as usize,
         metric_version: METRIC_VERSION,
+        platform_version: env!("CARGO_PKG_VERSION"),
     };
     view! { <Cite what="Cite this view" citation/> }
 }
@@ -102,7 +107,14 @@ fn view_href(path: &str, split: &str, reading: &Reading) -> String {
 }
 
 fn ranking(split: &str, reading: &Reading) -> Query {
-    Query::of_ranking(Some(split), reading.mode, reading.gamma, reading.convention)
+    let snapshot = reading.snapshot.as_deref();
+    Query::of_ranking(
+        snapshot,
+        Some(split),
+        reading.mode,
+        reading.gamma,
+        reading.convention,
+    )
 }
 
 #[cfg(test)]
@@ -115,6 +127,7 @@ mod tests {
     #[test]
     fn addresses_of_the_api() {
         let usual = Reading {
+            snapshot: None,
             split: None,
             mode: Mode::Tdd,
             gamma: Gamma::ONE,
@@ -147,6 +160,15 @@ mod tests {
         };
         check("leaderboard", "&text=m%20n&sort=-solved");
         check("leaderboard.csv", "&text=m%20n&sort=-solved&columns=turns");
+        let frozen = Reading {
+            snapshot: Some("2026-11-27".into()),
+            ..view
+        };
+        let href = view_href("leaderboard", "s", &frozen);
+        assert!(
+            href.starts_with("/api/v1/leaderboard?snapshot=2026-11-27&split=s&"),
+            "{href}"
+        );
     }
 
     #[test]

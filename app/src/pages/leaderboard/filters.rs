@@ -37,8 +37,9 @@ pub(super) fn Filters(
     );
     let text = view.text.clone();
     let (provider, sort, summary) = (view.provider.clone(), view.sort, in_force(&view));
+    let action = reading.path();
     view! {
-        <form class="filters-form" method="get" action="/" aria-label="Rows and columns" data-in-place="">
+        <form class="filters-form" method="get" action=action aria-label="Rows and columns" data-in-place="">
             <Hidden reading gamma=true view=false/>
             <Popup class="menu filters" summary>
                 <div class="menu-panel">

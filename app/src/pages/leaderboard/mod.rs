@@ -16,6 +16,7 @@ mod opened;
 mod places;
 mod published;
 mod row;
+mod snapshot;
 mod table;
 
 use std::collections::HashMap;
@@ -34,14 +35,18 @@ use self::filters::{Filters, providers};
 use self::frontier::Frontier;
 use self::notes::{Certainty, CountsOnly, OnlyUnseen, Reader};
 use self::row::common_tags;
+use self::snapshot::{Banner, Since};
 use self::table::{ROWS, Ranking};
 use crate::components::{InPlace, NoRuns, NoTasks, PageTop, PartLinks, fetched, loaded};
 use crate::pages::routes::run_href;
-use crate::query::{of_query, reading_of};
+use crate::query::{Reading, named, of_address, reading_of};
 
 #[component]
 pub fn LeaderboardPage() -> impl IntoView {
-    let reading = of_query(reading_of);
+    let reading = of_address(|path, query| Reading {
+        snapshot: named(path, "day").or_else(|| named(query, "snapshot")),
+        ..reading_of(query)
+    });
     let data = fetched(move || reading.get(), leaderboard);
     loaded(data, |data| view! { <LeaderboardView data/> })
 }
@@ -52,9 +57,13 @@ fn LeaderboardView(data: Leaderboard) -> impl IntoView {
     let answer =
         (!answer.is_empty()).then(|| view! { <p class="verdict" role="status">{answer}</p> });
     let iterations = data.most_iterations;
+    let day = data.reading.snapshot.as_ref();
+    let title = day.map_or("Leaderboard".to_owned(), |day| {
+        format!("Leaderboard of {day}")
+    });
     view! {
         <PageTop
-            title="Leaderboard"
+            title
             description="How well LLM coding agents maintain code: EvoScore, regressions and solved tasks over many iterations on real repositories."
             heading="Which model keeps a codebase healthy?"
         >
@@ -77,8 +86,11 @@ fn Board(data: Leaderboard) -> impl IntoView {
         rows,
         places,
         part,
+        snapshot,
         ..
     } = data;
+    let (snapshot, changes) = snapshot.unzip();
+    let frozen = snapshot.is_some();
     let summary = splits.iter().find(|s| s.name == split).cloned();
     let tasks = summary.as_ref().map_or(0, |split| split.tasks);
     let any_published = !data.published.rows.is_empty();
@@ -96,6 +108,9 @@ fn Board(data: Leaderboard) -> impl IntoView {
     let none = match (any_runs, splits.is_empty()) {
         (true, _) => None,
         (false, false) if any_unranked || baseline.is_some() => None,
+        (false, _) if frozen => {
+            Some(view! { <p class="note">"The snapshot has no run of this mode."</p> }.into_any())
+        }
         (false, true) => {
             let will = "This page will rank runs by how well their agents maintain code.";
             Some(view! { <NoTasks will/> }.into_any())
@@ -124,7 +139,14 @@ fn Board(data: Leaderboard) -> impl IntoView {
         view! {
             <CompareBar reading=reading.clone()/>
             {words}
-            <CiteView runs=rows.len() reading=reading.clone() split=split.clone() tasks today=data.today/>
+            <CiteView
+                runs=rows.len()
+                reading=reading.clone()
+                split=split.clone()
+                tasks
+                today=data.today
+                snapshot=snapshot.clone()
+            />
         }
     });
     let chart = any_runs.then(|| {
@@ -192,9 +214,15 @@ fn Board(data: Leaderboard) -> impl IntoView {
             </p>
         }
     });
+    let banner = snapshot.map(|snapshot| {
+        let reading = reading.clone();
+        view! { <Banner snapshot reading/> }
+    });
+    let since = changes.flatten().map(|changes| view! { <Since changes/> });
     view! {
         <InPlace/>
         {skip}
+        {banner}
         {settings}
         {instead}
         {baseline}
@@ -204,6 +232,7 @@ fn Board(data: Leaderboard) -> impl IntoView {
                 {tied}
                 {table}
                 {parts}
+                {since}
                 {below}
                 <CountsOnly models=data.counts_only reading/>
                 <OnlyUnseen left_out=data.left_out/>

@@ -7,19 +7,21 @@ use leptos::either::EitherOf3;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_core::run::Kind;
-use swe_ci_views::leaderboard::{Absence, Board, Matrix, MatrixRun, TaskKey};
+use swe_ci_views::leaderboard::{Absence, Board, Matrix, MatrixRun, Snapshot, TaskKey};
 use swe_ci_views::view::SplitSummary;
 
 use self::query::MatrixQuery;
 use self::table::{CALM, SOLVED, absence, rows};
 use crate::components::CollectAny;
 use crate::components::{
-    Choices, GammaForm, InPlace, NoTasks, PageTop, Part, PartLinks, crumb, fetched, loaded,
+    Choices, GammaForm, InPlace, NoTasks, PageTop, Part, PartLinks, SnapshotNote, crumb, fetched,
+    loaded,
 };
 use crate::components::{convention_choices, mode_choices, split_choices, unseen_choices};
 use crate::error::AppError;
 use crate::pages::result_table::KnownByCounts;
 use crate::pages::routes::{model_href, run_href};
+use crate::pages::splits::splits_on;
 use crate::query::of_query;
 use crate::{format, labels};
 
@@ -45,19 +47,23 @@ pub struct Found {
     /// The shown split; empty when there is none.
     pub split: String,
     pub matrix: Matrix,
+    /// The snapshot that it is of; absent for the present.
+    pub snapshot: Option<Snapshot>,
 }
 
 /// The matrix of the requested split; by default of the one with the most
 /// tasks.
 async fn find(query: MatrixQuery) -> Result<Found, AppError> {
     let engine = crate::error::engine()?;
-    let splits = engine.splits().await?;
+    let splits = splits_on(query.snapshot.as_deref()).await?;
     let largest = || SplitSummary::largest(&splits).map(|split| split.name.clone());
     let Some(split) = query.split.or_else(largest) else {
         return Ok(Found::default());
     };
+    let board = Board::new(&split, query.mode).on(query.snapshot);
+    let data = engine.leaderboard_data(board.clone()).await?;
     let matrix = engine.matrix(
-        Board::new(&split, query.mode),
+        board,
         query.gamma,
         query.convention,
         query.order,
@@ -65,6 +71,7 @@ async fn find(query: MatrixQuery) -> Result<Found, AppError> {
     );
     Ok(Found {
         matrix: matrix.await?,
+        snapshot: data.snapshot.clone(),
         splits,
         split,
     })
@@ -81,13 +88,23 @@ const FEW_RUNS: usize = 6;
 
 #[component]
 fn MatrixView(found: Found, #[prop(into)] query: Signal<MatrixQuery>) -> impl IntoView {
-    let Found { splits, matrix, .. } = found;
+    let Found {
+        splits,
+        matrix,
+        snapshot,
+        ..
+    } = found;
     if splits.is_empty() {
         return EitherOf3::A(view! { <NoTasks will="This page will compare tasks and runs."/> });
     }
     let runs = matrix.left_out as usize;
     let left_out = view! { <KnownByCounts runs/> };
-    let how = view! { <How splits split=found.split query/> };
+    let now = MatrixQuery {
+        snapshot: None,
+        ..query.get_untracked()
+    };
+    let how =
+        view! { <SnapshotNote snapshot now=now.href()/><How splits split=found.split query/> };
     if matrix.rows.is_empty() {
         return EitherOf3::B(view! {
             {how}

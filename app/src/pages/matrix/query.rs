@@ -9,6 +9,8 @@ use crate::query::{EXCLUDE, Query, gamma_of, mode_of, named, parsed};
 /// The query of the matrix; invalid values count as absent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatrixQuery {
+    /// The day of the snapshot; the present when absent.
+    pub snapshot: Option<String>,
     /// None for the largest split.
     pub split: Option<String>,
     pub mode: Mode,
@@ -24,6 +26,7 @@ pub struct MatrixQuery {
 impl MatrixQuery {
     pub(super) fn of(query: &ParamsMap) -> Self {
         Self {
+            snapshot: named(query, "snapshot"),
             split: named(query, "split"),
             mode: mode_of(query),
             gamma: gamma_of(query),
@@ -59,6 +62,7 @@ impl MatrixQuery {
     /// The fields of the address, in order.
     pub(super) fn fields(&self) -> Vec<(&'static str, String)> {
         let mut fields = Vec::new();
+        fields.extend(self.snapshot.clone().map(|day| ("snapshot", day)));
         fields.extend(self.split.clone().map(|split| ("split", split)));
         if self.mode != Mode::default() {
             fields.push(("mode", self.mode.name().to_owned()));
@@ -114,9 +118,10 @@ mod tests {
                 ("gamma", "1.2"),
                 ("mode", "rdd"),
                 ("split", "a&b"),
+                ("snapshot", "2026-11-27"),
                 ("seen", "exclude"),
             ],
-            "/matrix?split=a%26b&mode=rdd&gamma=1.20&convention=reference&sort=-spread&seen=exclude",
+            "/matrix?snapshot=2026-11-27&split=a%26b&mode=rdd&gamma=1.20&convention=reference&sort=-spread&seen=exclude",
         );
         for wrong in ["", "x", "--mean", "NaN"] {
             let fields = ["split", "mode", "gamma", "convention", "sort", "view"];

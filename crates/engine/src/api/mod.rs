@@ -31,6 +31,7 @@ pub mod rescore;
 pub mod run_list;
 pub mod runs;
 pub mod scores;
+pub mod snapshots;
 pub mod steering;
 pub mod styles;
 pub mod submission;

@@ -23,6 +23,7 @@ mod preflights;
 mod prices;
 mod regrades;
 mod run_counts;
+mod snapshots;
 mod steering;
 mod styles;
 mod tokens;

@@ -5,7 +5,8 @@ use swe_ci_core::handover::Handover;
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Kind, RunConfig};
 
-/// A leaderboard: the runs over one split in one mode, from one start.
+/// A leaderboard: the runs over one split in one mode, from one start, now or in a
+/// snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Board {
     pub split: String,
@@ -13,6 +14,9 @@ pub struct Board {
     /// The code that all of them go on with; the base of each task when absent.
     #[serde(default)]
     pub handover: Option<Handover>,
+    /// The day of the snapshot it is in; the present when absent.
+    #[serde(default)]
+    pub snapshot: Option<String>,
 }
 
 impl Board {
@@ -21,7 +25,14 @@ impl Board {
             split: split.into(),
             mode,
             handover: None,
+            snapshot: None,
         }
+    }
+
+    /// The same in the snapshot of this day, if there is one to look at.
+    #[must_use]
+    pub fn on(self, snapshot: Option<String>) -> Self {
+        Self { snapshot, ..self }
     }
 
     /// The one that a run is on.

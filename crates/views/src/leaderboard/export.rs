@@ -1,10 +1,10 @@
-//! Exports of a leaderboard: a CSV table and a citation.
+//! A leaderboard as a CSV table, and the basis of what leaves the site.
 
 use swe_ci_core::csv::{table, text};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::uncertainty::Interval;
 
-use super::{Column, Columns, Intervals, Row, WinRates};
+use super::{Column, Columns, Intervals, Row, Snapshot, WinRates};
 use crate::style::StyleMetric;
 use crate::verification::Mark;
 
@@ -16,6 +16,17 @@ pub struct Basis {
     pub convention: Convention,
     /// Only tasks that a model cannot have seen count.
     pub unseen: bool,
+    /// The day of access, `YYYY-MM-DD`.
+    pub made_on: String,
+    /// The snapshot that it is of; absent for the present.
+    pub snapshot: Option<Snapshot>,
+}
+
+impl Basis {
+    /// The day of the snapshot; empty for the present.
+    pub fn snapshot_day(&self) -> &str {
+        self.snapshot.as_ref().map_or("", |snapshot| &snapshot.day)
+    }
 }
 
 /// The rows as CSV (RFC 4180, with a header): the basis of the ranking, the
@@ -30,7 +41,7 @@ pub fn csv(rows: &[Row], columns: Columns, basis: &Basis) -> String {
     table(heads, rows.iter().map(line))
 }
 
-const IDENTITY: &str = "split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,\
+const IDENTITY: &str = "made_on,snapshot,split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,\
     run_id,model,provider,harness,harness_version,kind,mode,mark,progress,metric_version,counts_only,unranked";
 
 fn identity(row: &Row, basis: &Basis) -> Vec<String> {
@@ -38,6 +49,8 @@ fn identity(row: &Row, basis: &Basis) -> Vec<String> {
     let ranks = row.intervals.map(|i| i.rank).filter(|_| is_ranked);
     let number = |n: u32| or_empty(is_ranked.then_some(n));
     vec![
+        text(&basis.made_on),
+        text(basis.snapshot_day()),
         text(&basis.split),
         basis.gamma.get().to_string(),
         basis.convention.name().to_owned(),
@@ -191,103 +204,6 @@ fn or_empty(value: Option<impl ToString>) -> String {
     value.map(|v| v.to_string()).unwrap_or_default()
 }
 
-/// A view of a leaderboard as a citable source.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Citation {
-    pub cited: Cited,
-    pub basis: Basis,
-    /// The day of access, `YYYY-MM-DD`.
-    pub date: String,
-    /// The URL of exactly this view.
-    pub address: String,
-    pub runs: usize,
-    pub tasks: usize,
-    pub metric_version: u32,
-}
-
-/// The page that is cited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cited {
-    Leaderboard,
-    /// A figure, by its name and title.
-    Figure(&'static str, &'static str),
-}
-
-impl Cited {
-    fn title(self) -> String {
-        match self {
-            Self::Leaderboard => "leaderboard".to_owned(),
-            Self::Figure(_, title) => format!("figure “{}”", title.trim_end_matches('?')),
-        }
-    }
-
-    fn key(self) -> String {
-        match self {
-            Self::Leaderboard => String::new(),
-            Self::Figure(name, _) => format!("{name}-"),
-        }
-    }
-}
-
-impl Citation {
-    /// Plain sentences for a bibliography.
-    pub fn plain(&self) -> String {
-        format!(
-            "SWE-CI {}, split {}, γ = {:.2}, {} convention{}. {}. {}, seen {}.",
-            self.cited.title(),
-            self.basis.split,
-            self.basis.gamma.get(),
-            self.basis.convention.name(),
-            self.unseen(),
-            self.size(),
-            self.address,
-            self.date,
-        )
-    }
-
-    pub fn bibtex(&self) -> String {
-        let Basis {
-            split,
-            gamma,
-            convention,
-            ..
-        } = &self.basis;
-        let year = self.date.get(..4).unwrap_or_default();
-        format!(
-            "@misc{{sweci-{split}-{key}{date},\n  \
-             title = {{{{SWE-CI}} {title}, split {named}, $\\gamma = {gamma:.2}$, {convention} convention{unseen}}},\n  \
-             year = {{{year}}},\n  \
-             note = {{{size}}},\n  \
-             url = {{{address}}},\n  \
-             urldate = {{{date}}}\n}}",
-            key = self.cited.key(),
-            // A TeX file may not have the letter.
-            title = self.cited.title().replace('γ', "$\\gamma$"),
-            date = self.date,
-            named = split.replace('_', "\\_"),
-            gamma = gamma.get(),
-            convention = convention.name(),
-            unseen = self.unseen(),
-            size = self.size(),
-            address = self.address,
-        )
-    }
-
-    fn unseen(&self) -> &'static str {
-        if self.basis.unseen {
-            ", tasks younger than the model"
-        } else {
-            ""
-        }
-    }
-
-    fn size(&self) -> String {
-        let many = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
-        let (runs, tasks) = (many(self.runs, "run"), many(self.tasks, "task"));
-        format!("{runs} on {tasks}, metric version {}", self.metric_version)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -300,6 +216,8 @@ mod tests {
             gamma: Gamma::new(1.5).unwrap(),
             convention: Convention::Paper,
             unseen: false,
+            made_on: "2026-11-20".into(),
+            snapshot: None,
         }
     }
 
@@ -311,10 +229,10 @@ mod tests {
         let columns = Columns::of_names(["evoscore", "tokens", "cost"]).unwrap();
         assert_eq!(
             csv(&rows, columns, &basis()),
-            "split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,run_id,model,\
+            "made_on,snapshot,split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,run_id,model,\
              provider,harness,harness_version,kind,mode,mark,progress,metric_version,counts_only,\
              unranked,evoscore,evoscore_low,evoscore_high,input_tokens,output_tokens,cost_usd\r\n\
-             a_b,1.5,paper,include,1,,,1,run-m,m,,replay,1,measured,tdd,,finished,1,false,,-0.5,,,,,12.345678\r\n"
+             2026-11-20,,a_b,1.5,paper,include,1,,,1,run-m,m,,replay,1,measured,tdd,,finished,1,false,,-0.5,,,,,12.345678\r\n"
         );
         for column in Column::ALL {
             assert_eq!(heads(column).len(), cells(column, &rows[0]).len());
@@ -331,7 +249,7 @@ mod tests {
         let line = table.lines().nth(1).unwrap();
         assert_eq!(
             line,
-            "a_b,1.5,paper,include,,,,,run-m,m,,replay,1,measured,tdd,,finished,1,false,\
+            "2026-11-20,,a_b,1.5,paper,include,,,,,run-m,m,,replay,1,measured,tdd,,finished,1,false,\
              held for review (1 open finding),0,,"
         );
     }
@@ -352,42 +270,5 @@ mod tests {
             check(formula, &format!("'{formula}"));
         }
         check("\r=1", "\"'\r=1\"");
-    }
-
-    #[test]
-    fn a_source() {
-        let source = Citation {
-            cited: Cited::Leaderboard,
-            basis: basis(),
-            date: "2026-11-20".into(),
-            address: "https://host/?gamma=1.50".into(),
-            runs: 1,
-            tasks: 100,
-            metric_version: 1,
-        };
-        assert_eq!(
-            source.plain(),
-            "SWE-CI leaderboard, split a_b, γ = 1.50, paper convention. 1 run on 100 tasks, \
-             metric version 1. https://host/?gamma=1.50, seen 2026-11-20."
-        );
-        assert_eq!(
-            source.bibtex(),
-            "@misc{sweci-a_b-2026-11-20,\n  \
-             title = {{SWE-CI} leaderboard, split a\\_b, $\\gamma = 1.50$, paper convention},\n  \
-             year = {2026},\n  note = {1 run on 100 tasks, metric version 1},\n  \
-             url = {https://host/?gamma=1.50},\n  urldate = {2026-11-20}\n}"
-        );
-        let figure = Citation {
-            cited: Cited::Figure("rank-by-gamma", "Rank against γ"),
-            ..source
-        };
-        let plain = "SWE-CI figure “Rank against γ”, split a_b, γ = 1.50,";
-        assert!(figure.plain().starts_with(plain), "{}", figure.plain());
-        let bibtex = figure.bibtex();
-        assert!(bibtex.starts_with("@misc{sweci-a_b-rank-by-gamma-2026-11-20,"));
-        assert!(
-            bibtex.contains("{{SWE-CI} figure “Rank against $\\gamma$”, split a\\_b,"),
-            "{bibtex}"
-        );
     }
 }

@@ -2,6 +2,7 @@
 //! for one γ and convention ([`LeaderboardData::rank`]), and their uncertainty
 //! ([`UncertaintyModel`]).
 
+pub mod citation;
 pub mod export;
 
 mod alike;
@@ -17,6 +18,7 @@ mod rows;
 mod samples;
 mod scores;
 mod sentence;
+mod snapshot;
 mod strengths;
 mod style;
 mod task_scores;
@@ -46,6 +48,7 @@ pub use rows::{Intervals, Row};
 pub use samples::{Passes, PassesOf, PowerPlans, Samples};
 pub use scores::{EvolutionScore, RecoveryTime, Scores};
 pub use sentence::{in_words, probability};
+pub use snapshot::{ChangedRow, Frozen, Snapshot, changed_rows};
 pub use strengths::{
     Common, Extremes, FEW, Group, ModelDetail, ModelRun, Standing, Strengths, TaskMean, Trend,
     extremes, strengths,
@@ -72,6 +75,8 @@ use swe_ci_core::usage::Usage;
 pub struct LeaderboardData {
     pub split: String,
     pub mode: Mode,
+    /// The snapshot that this is of; absent for the present.
+    pub snapshot: Option<Snapshot>,
     /// The tasks of the split that a run can have scores of.
     pub tasks: u32,
     /// N of the board: its runs are scored over so many iterations.
@@ -117,7 +122,8 @@ pub struct PublishedRow {
 }
 
 /// A run with at least one scored task.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Entry {
     pub run_id: String,
     pub model: String,
@@ -162,12 +168,14 @@ pub struct Entry {
     /// Evolutions that wait for their audit.
     pub being_audited: u32,
     /// In order of name; shared by the leaderboards of before and after a change.
+    #[serde(with = "shared")]
     pub tasks: Arc<Vec<ScoredTask>>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoredTask {
     /// Shared by the runs of a leaderboard.
+    #[serde(with = "shared")]
     pub origin: Arc<Origin>,
     /// A digest of its commits, image, test command and tests in this run; absent where
     /// they are not known, as for results from elsewhere.
@@ -175,8 +183,28 @@ pub struct ScoredTask {
     pub samples: Vec<Sample>,
 }
 
+/// Shared values, written as if they were not.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(
+        value: &Arc<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        T::serialize(value, serializer)
+    }
+
+    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<T>, D::Error> {
+        T::deserialize(deserializer).map(Arc::new)
+    }
+}
+
 /// Where a task comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Origin {
     pub task_id: TaskId,
     pub repo: String,

@@ -20,7 +20,7 @@ pub struct UnrankedRun {
 }
 
 /// What runs of a board are measured against.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
     /// Tasks of the split.
     pub tasks: u32,

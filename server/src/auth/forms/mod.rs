@@ -15,6 +15,7 @@ mod notifications;
 mod provider_sign_in;
 mod runs;
 mod sign_in;
+mod snapshots;
 mod steering;
 mod submitted_form;
 
@@ -39,6 +40,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/keys", post(keys::change))
         .route("/notifications", post(notifications::change))
         .route("/disk", post(disk::change))
+        .route("/snapshots", post(snapshots::change))
         .route("/datasets/import", post(import::begin))
         .route("/datasets/new", post(curations::begin))
         .route("/datasets/curations/{id}", post(curations::change))

@@ -13,11 +13,12 @@ const MOST: usize = 50_000;
 const NAMESPACE: (&str, &str) = ("xmlns", "http://www.sitemaps.org/schemas/sitemap/0.9");
 
 /// The pages every site has.
-const STATIC: [&str; 8] = [
+const STATIC: [&str; 9] = [
     "/",
     "/figures",
     "/matrix",
     "/handover",
+    "/snapshots",
     "/runs",
     "/tasks",
     "/datasets",

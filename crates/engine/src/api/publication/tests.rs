@@ -149,7 +149,7 @@ async fn asked(engine: &Engine) -> Vec<(&'static str, bool)> {
         (
             "compare",
             engine
-                .compare(&both, gamma, convention, None, false)
+                .compare(&both, gamma, convention, None, false, None)
                 .await
                 .is_ok(),
         ),

@@ -33,10 +33,34 @@ pub(in crate::api) struct Counted {
 impl Engine {
     pub(super) async fn compute_leaderboard(&self, board: Board) -> Result<LeaderboardData> {
         let split = &board.split;
+        if let Some(day) = &board.snapshot {
+            return self.frozen_leaderboard(split, day, board.mode).await;
+        }
         self.check_split(split).await?;
-        let suspicions = self.store.suspicions_of_split(split).await?;
         let mut runs = self.store.leaderboard_runs(split).await?;
         runs.retain(|run| board.has(&run.config));
+        let entries = self.entries_of(split, runs).await?;
+        // Measured with tests at hand, from the base of each task.
+        let published = match (board.mode, &board.handover) {
+            (Mode::Tdd, None) => published().clone(),
+            _ => Published::default(),
+        };
+        let mut of = self.extent_of(split).await?;
+        if board.handover.is_some() {
+            // A task whose start is solved already has nothing to hand over.
+            let tasks = entries.iter().map(|entry| entry.tasks_total).max();
+            of.tasks = tasks.unwrap_or_default();
+        }
+        Ok(LeaderboardData::new(board, of, entries, published))
+    }
+
+    /// The entries of those of these runs of a split that have scores.
+    pub(in crate::api) async fn entries_of(
+        &self,
+        split: &str,
+        runs: Vec<LeaderboardRun>,
+    ) -> Result<Vec<Entry>> {
+        let suspicions = self.store.suspicions_of_split(split).await?;
         let counted = self.counted_runs(split, &runs).await?;
         let entries = runs.into_iter().zip(counted).filter_map(|(run, counted)| {
             let suspicions = suspicions.get(&run.run_id).into_iter().flatten();
@@ -44,22 +68,14 @@ impl Engine {
             let entry = scored(entry(run, &counted))?;
             Some(Entry { unranked, ..entry })
         });
-        // Measured with tests at hand, from the base of each task.
-        let published = match (board.mode, &board.handover) {
-            (Mode::Tdd, None) => published().clone(),
-            _ => Published::default(),
-        };
-        let entries: Vec<Entry> = entries.collect();
-        let tasks = match board.handover {
-            // A task whose start is solved already has nothing to hand over.
-            Some(_) => entries.iter().map(|entry| entry.tasks_total).max(),
-            None => Some(self.store.scorable_tasks(split).await?),
-        };
-        let of = Extent {
-            tasks: tasks.unwrap_or_default(),
+        Ok(entries.collect())
+    }
+
+    pub(in crate::api) async fn extent_of(&self, split: &str) -> Result<Extent> {
+        Ok(Extent {
+            tasks: self.store.scorable_tasks(split).await?,
             iterations: self.store.declared_iterations(split).await?,
-        };
-        Ok(LeaderboardData::new(board, of, entries, published))
+        })
     }
 
     /// A run's leaderboard entry; `None` before its first scored evolution.

@@ -10,6 +10,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma, Verdict};
 use swe_ci_core::recovery::recoveries;
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::IterationRow;
@@ -30,7 +31,7 @@ impl Engine {
     /// The results of the runs on a board.
     pub async fn leaderboard_data(&self, board: impl Into<Board>) -> Result<Arc<LeaderboardData>> {
         let board = board.into();
-        let key = (board.clone(), self.changes().await?);
+        let key = (board.clone(), self.state_of(&board).await?);
         let engine = self.clone();
         let computation = Box::pin(async move { engine.compute_leaderboard(board).await });
         self.leaderboards.leaderboards.of(key, computation).await
@@ -42,6 +43,15 @@ impl Engine {
         self.store.changes().await
     }
 
+    /// The change counter that the data of a board is valid for: a snapshot never
+    /// changes.
+    async fn state_of(&self, board: &Board) -> Result<i64> {
+        match board.snapshot {
+            Some(_) => Ok(0),
+            None => self.changes().await,
+        }
+    }
+
     /// Results known only from publication; uses no database.
     pub fn published(&self) -> &'static Published {
         published()
@@ -51,7 +61,7 @@ impl Engine {
     /// training.
     pub async fn unseen(&self, board: impl Into<Board>) -> Result<Arc<Unseen>> {
         let board = board.into();
-        let key = (board.clone(), self.changes().await?);
+        let key = (board.clone(), self.state_of(&board).await?);
         let engine = self.clone();
         let computation = Box::pin(async move {
             let leaderboard = engine.leaderboard_data(board).await?;
@@ -72,7 +82,7 @@ impl Engine {
         let board = board.into();
         let key = RankingKey {
             board: board.clone(),
-            changes: self.changes().await?,
+            changes: self.state_of(&board).await?,
             gamma: gamma.get().to_bits(),
             convention,
             unseen,
@@ -156,7 +166,7 @@ impl Engine {
 
     /// Runs of one split side by side, with the evolutions of one task if
     /// requested; if `unseen`, only on the tasks that no model of them can have
-    /// seen.
+    /// seen; of a `snapshot`, as they were on its day.
     ///
     /// # Errors
     /// [`Error::NotFound`] when there is no such run or no such task,
@@ -168,8 +178,12 @@ impl Engine {
         convention: Convention,
         task: Option<&TaskId>,
         unseen: bool,
+        snapshot: Option<&str>,
     ) -> Result<Versus> {
-        let leaderboard = self.comparable(run_ids).await?;
+        let leaderboard = match snapshot {
+            Some(day) => self.comparable_on(run_ids, day).await?,
+            None => self.comparable(run_ids).await?,
+        };
         let (run_ids, task) = (run_ids.to_vec(), task.cloned());
         let comparison = move || {
             let leaderboard = match unseen {
@@ -245,6 +259,29 @@ impl Engine {
             }));
         }
         self.compared(boards).await
+    }
+
+    /// The data of runs in the snapshot of a day that has them all. They need not
+    /// exist any more.
+    async fn comparable_on(&self, run_ids: &[String], day: &str) -> Result<Arc<LeaderboardData>> {
+        Incomparable::check(run_ids).map_err(|why| invalid(&why))?;
+        let mut snapshots = self.store.snapshots().await?;
+        snapshots.retain(|snapshot| snapshot.day == day);
+        for snapshot in snapshots {
+            let mut boards = Vec::new();
+            for mode in Mode::ALL {
+                let board = Board::new(&snapshot.split, mode).on(Some(day.to_owned()));
+                boards.push((board.clone(), self.leaderboard_data(board).await?));
+            }
+            let has = |id: &String| {
+                let of = boards.iter().find(|(_, data)| data.has(id));
+                of.map(|(board, _)| (id.clone(), board.clone()))
+            };
+            if let Some(runs) = run_ids.iter().map(has).collect() {
+                return self.compared(runs).await;
+            }
+        }
+        Err(Error::not_found("snapshot of these runs", day))
     }
 
     /// The data of runs of one split: their leaderboard, or that of the first run

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 
 pub use order::{TaskKey, TaskOrder};
 
+use super::export::Basis;
 use super::{Entry, LeaderboardData, Origin, Row};
 use swe_ci_core::csv::{table, text};
-use swe_ci_core::metrics::{Convention, Gamma, mean};
+use swe_ci_core::metrics::{Convention, Gamma, METRIC_VERSION, mean};
 use swe_ci_core::run::Kind;
 use swe_ci_core::task::TaskId;
 
@@ -196,7 +197,7 @@ impl MatrixTask {
 impl Matrix {
     /// A line for each task and run (RFC 4180, with a header); a line without
     /// a score ends with the reason.
-    pub fn csv(&self, gamma: Gamma, convention: Convention) -> String {
+    pub fn csv(&self, basis: &Basis) -> String {
         let line = |(task, run, cell): (&MatrixTask, &MatrixRun, &Option<MatrixCell>)| {
             let value =
                 |value: fn(&MatrixCell) -> String| cell.as_ref().map(value).unwrap_or_default();
@@ -205,9 +206,12 @@ impl Matrix {
                 None => run.absence.name(),
             };
             [
+                text(&basis.made_on),
+                text(basis.snapshot_day()),
+                METRIC_VERSION.to_string(),
                 text(&self.split),
-                gamma.get().to_string(),
-                convention.name().to_owned(),
+                basis.gamma.get().to_string(),
+                basis.convention.name().to_owned(),
                 text(task.task_id.as_str()),
                 text(&task.repo),
                 text(&run.run_id),
@@ -229,7 +233,7 @@ impl Matrix {
     }
 }
 
-const HEADS: &str = "split,gamma,convention,task_id,repo,run_id,model,kind,\
+const HEADS: &str = "made_on,snapshot,metric_version,split,gamma,convention,task_id,repo,run_id,model,kind,\
     evoscore,solved,zero_regression,zrr,samples,absence";
 
 #[cfg(test)]
