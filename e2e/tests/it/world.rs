@@ -66,6 +66,7 @@ pub fn pages() -> Pages {
             format!("{}&baseline={}", compare(&[0, 3, 6]), run(3)),
         ),
         ("matrix", "/matrix?split=field".into()),
+        ("snapshots-none", "/snapshots".into()),
         ("handover-none", "/handover?split=field".into()),
         ("model", "/models/Albatross%204".into()),
         ("tasks", "/tasks?split=field".into()),
