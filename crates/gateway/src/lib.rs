@@ -25,6 +25,7 @@ mod chat_answer;
 mod concurrency;
 mod connections;
 mod judging;
+mod model_list;
 mod probe;
 mod probe_results;
 mod protocol;

@@ -1,12 +1,13 @@
 //! Sends a request to the provider once, and says what a failure was.
 
+use std::collections::BTreeMap;
 use std::pin::pin;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use futures::StreamExt;
-use secrecy::ExposeSecret;
-use swe_ci_core::agent::HeaderText;
+use secrecy::{ExposeSecret, SecretString};
+use swe_ci_core::agent::{Endpoint, HeaderText};
 use swe_ci_core::permissions::Reach;
 
 use super::allowed_addresses;
@@ -143,28 +144,35 @@ impl SessionState {
         request = request
             .header(header::CONTENT_TYPE, "application/json")
             .header(STEP_HEADER, &self.config.step);
-        if let Some(name) = &endpoint.key {
-            let (name, value) =
-                protocol::key_header(endpoint.protocol, self.key(name)?).map_err(|_| NO_HEADER)?;
-            request = request.header(name, value);
-        }
-        for (name, text) in &endpoint.headers {
-            let text = match text {
-                HeaderText::Plain(text) => text,
-                HeaderText::Stored { key } => self.key(key)?,
-            };
-            let mut value = HeaderValue::from_str(text).map_err(|_| NO_HEADER)?;
-            value.set_sensitive(true);
-            request = request.header(name, value);
-        }
-        Ok(request)
+        with_headers(request, endpoint, &self.config.keys)
     }
+}
 
-    fn key(&self, name: &str) -> Result<&str, String> {
-        let key = self.config.keys.get(name);
-        let key = key.ok_or_else(|| format!("the key `{name}` is missing"))?;
-        Ok(key.expose_secret())
+/// Adds the key and the headers of an endpoint.
+pub(super) fn with_headers(
+    mut request: reqwest::RequestBuilder,
+    endpoint: &Endpoint,
+    keys: &BTreeMap<String, SecretString>,
+) -> Result<reqwest::RequestBuilder, String> {
+    let key = |name: &str| {
+        let key = keys.get(name).map(ExposeSecret::expose_secret);
+        key.ok_or_else(|| format!("the key `{name}` is missing"))
+    };
+    if let Some(name) = &endpoint.key {
+        let (name, value) =
+            protocol::key_header(endpoint.protocol, key(name)?).map_err(|_| NO_HEADER)?;
+        request = request.header(name, value);
     }
+    for (name, text) in &endpoint.headers {
+        let text = match text {
+            HeaderText::Plain(text) => text,
+            HeaderText::Stored { key: name } => key(name)?,
+        };
+        let mut value = HeaderValue::from_str(text).map_err(|_| NO_HEADER)?;
+        value.set_sensitive(true);
+        request = request.header(name, value);
+    }
+    Ok(request)
 }
 
 impl Failure {
@@ -219,7 +227,7 @@ pub(super) fn shorten(text: &str) -> String {
     }
 }
 
-fn innermost(error: &reqwest::Error) -> String {
+pub(super) fn innermost(error: &reqwest::Error) -> String {
     let innermost = anyhow::Chain::new(error).next_back();
     innermost.map_or_else(|| error.to_string(), ToString::to_string)
 }

@@ -637,6 +637,34 @@ async fn accounts_reach_the_open_internet_alone() {
 }
 
 #[tokio::test]
+async fn the_models_of_a_provider() {
+    let fixture = Fixture::new().await;
+    let config = fixture.config(Protocol::Chat);
+    let list = async |reach, endpoint: &Endpoint| {
+        let listed = fixture.gateway.models(reach, endpoint, &config.keys);
+        listed.await
+    };
+    let models = list(Reach::Anywhere, &config.endpoint).await.unwrap();
+    assert!(!models.is_empty());
+    let keyless = Endpoint {
+        key: None,
+        ..config.endpoint.clone()
+    };
+    let refused = list(Reach::Anywhere, &keyless).await.unwrap_err();
+    assert!(refused.contains("HTTP 401"), "{refused}");
+    // The scripted provider runs on this machine.
+    let url = config.endpoint.url.replace("127.0.0.1", "localhost");
+    for url in [config.endpoint.url.clone(), url] {
+        let inside = Endpoint {
+            url,
+            ..config.endpoint.clone()
+        };
+        let refused = list(Reach::Public, &inside).await.unwrap_err();
+        assert!(refused.contains("private network"), "{refused}");
+    }
+}
+
+#[tokio::test]
 async fn failures_that_waiting_does_not_cure_are_not_retried() {
     let fixture = Fixture::new().await;
     let mut config = fixture.config(Protocol::Chat);
