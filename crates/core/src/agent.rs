@@ -381,9 +381,7 @@ impl Budget {
         nonzero("budget.requests", self.requests);
         nonzero("budget.seconds", self.seconds);
         let valid = self.usd.is_none_or(|usd| usd > 0.0 && usd <= 1e9);
-        problems.ensure("budget.usd", valid, || {
-            "enter an amount above 0 (at most 1e9)".into()
-        });
+        problems.ensure("budget.usd", valid, || "Enter an amount above 0.".into());
     }
 }
 

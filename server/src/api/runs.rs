@@ -5,15 +5,16 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_engine::{Error, run_configuration};
-use swe_ci_views::account::AccountRole;
+use swe_ci_views::account::{AccountRole, Visibility};
 use swe_ci_views::card::Card;
 use swe_ci_views::leaderboard::Scores;
 use swe_ci_views::regrade::Regrade;
 use swe_ci_views::run_list::{ListedRun, RunFilter};
-use swe_ci_views::submission::{NO_SUCH_FIELD, Submission, unknown_fields};
+use swe_ci_views::submission::Submission;
 use swe_ci_views::view::{EvolutionDetail, IterationDetail, Page, RunDetail, StepView};
 
 use super::addresses::{EvolutionPath, IterationPath, RunPath};
@@ -22,7 +23,6 @@ use super::responses::{Invalid, NoSuchRun, NoSuchSplit, Submitter};
 use super::{Answer, CSV, Result, download};
 use crate::extract::{ActorEngine, Path};
 use crate::json_body;
-use crate::problem::Problem;
 
 parameters! {
     /// How tests and iterations count.
@@ -288,19 +288,24 @@ pub(crate) async fn config_toml(engine: ActorEngine, path: Path<RunPath>) -> Res
     Ok((media_type, engine.configuration(&path.id).await?).into_response())
 }
 
+/// A [`Submission`] whose configuration is not understood yet.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Given {
+    config: serde_json::Value,
+    #[serde(default)]
+    visibility: Visibility,
+    preflight: Option<bool>,
+    #[serde(default)]
+    forget_keys: bool,
+}
+
 fn read(body: &[u8]) -> Result<Submission> {
-    let mut parts: serde_json::Map<String, serde_json::Value> = json_body::read(body)?;
-    if let Some(config) = parts.remove("config").filter(serde_json::Value::is_object)
-        && let Err(problems) = run_configuration::from_value(config)
-    {
-        return Err(Error::Rejected(problems).into());
-    }
-    let submission: Submission = json_body::read(body)?;
-    let given = json_body::read(body)?;
-    let understood = serde_json::to_value(&submission);
-    let understood = understood.map_err(|e| Problem::unreadable(e.to_string()))?;
-    match unknown_fields(&given, &understood).first() {
-        Some(field) => Err(Problem::in_body(field, NO_SUCH_FIELD)),
-        None => Ok(submission),
-    }
+    let given: Given = json_body::read(body)?;
+    Ok(Submission {
+        config: run_configuration::from_value(given.config).map_err(Error::Rejected)?,
+        visibility: given.visibility,
+        preflight: given.preflight.unwrap_or(true),
+        forget_keys: given.forget_keys,
+    })
 }
