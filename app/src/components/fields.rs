@@ -29,6 +29,7 @@ pub fn Field(
     #[prop(optional)]
     list: Option<&'static str>,
 ) -> impl IntoView {
+    let hint = hint.filter(|hint| !hint.is_empty());
     let shown = kind != "password";
     let value = form.kept(name).or(value).filter(|_| shown);
     let described = described(form, name, hint.is_some());
@@ -65,6 +66,7 @@ pub fn LongText(
     #[prop(optional, into)]
     value: String,
 ) -> impl IntoView {
+    let hint = hint.filter(|hint| !hint.is_empty());
     let text = form.kept(name).unwrap_or(value);
     let described = described(form, name, hint.is_some());
     view! {
@@ -96,6 +98,7 @@ pub fn OneOf(
     options: Vec<(String, String)>,
     #[prop(optional, into)] hint: Option<String>,
 ) -> impl IntoView {
+    let hint = hint.filter(|hint| !hint.is_empty());
     let chosen = form.kept(name);
     let option = |(value, words): (String, String)| {
         let selected = chosen.as_ref() == Some(&value);
@@ -215,10 +218,9 @@ fn invalid(form: Form, name: &str) -> Option<&'static str> {
     form.problem(name).map(|_| "true")
 }
 
-/// A field to correct takes the focus of a new page, but not while somebody
-/// types.
+/// The first field to correct takes the focus of a new page.
 fn focused(form: Form, name: &str) -> bool {
-    !form.is_checked() && form.problem(name).is_some()
+    form.problem(name).is_some()
 }
 
 /// The ids of the texts that a screen reader reads with the field.

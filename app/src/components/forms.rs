@@ -114,7 +114,7 @@ pub fn ProviderButtons(
 ///
 /// The server provides it when a form posts to the address of its page. It never
 /// contains submitted secrets.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct FormAnswer {
     /// Which form of the page was submitted.
     pub form: String,
@@ -123,6 +123,8 @@ pub struct FormAnswer {
     /// The submitted values by field, to fill the form again.
     pub kept: Vec<(String, String)>,
     pub estimate: Option<Estimate>,
+    /// Those that the provider lists, to choose from.
+    pub models: Vec<String>,
     /// A newly created secret, shown only this once.
     pub made: Option<String>,
 }

@@ -6,7 +6,7 @@ use swe_ci_base::error::{self, Error};
 use swe_ci_base::toml_problems;
 use swe_ci_core::agent::Endpoint;
 use swe_ci_core::run::{BadConfig, RunConfig};
-use swe_ci_views::submission::unknown_in_words;
+use swe_ci_views::submission::{RunForm, unknown_in_words};
 
 use crate::Engine;
 
@@ -67,6 +67,41 @@ pub fn from_value(given: Value) -> Result<RunConfig, Vec<BadConfig>> {
     Err(problems.collect())
 }
 
+/// The configuration in a form, and all that is wrong with the form. What cannot be
+/// read has its default, so that the rest can be checked; none where nothing can
+/// stand in.
+pub(crate) fn from_form(form: &RunForm) -> (Option<RunConfig>, Vec<BadConfig>) {
+    let (mut given, mut problems) = form.to_json();
+    let config = match from_value(given.clone()) {
+        Ok(config) => Some(config),
+        Err(unreadable) => {
+            for bad in &unreadable {
+                // What is incomplete is left out as a whole.
+                let incomplete = bad.problem.starts_with("missing field");
+                let whole = bad.field.rsplit_once('.').filter(|_| incomplete);
+                remove(
+                    &mut given,
+                    whole.map_or(bad.field.as_str(), |(whole, _)| whole),
+                );
+            }
+            problems.extend(unreadable);
+            from_value(given).ok()
+        }
+    };
+    (config, problems)
+}
+
+fn remove(value: &mut Value, path: &str) {
+    let (outer, name) = path.rsplit_once('.').map_or(("", path), |parts| parts);
+    let outer = match outer {
+        "" => Some(value),
+        outer => value.pointer_mut(&format!("/{}", outer.replace('.', "/"))),
+    };
+    if let Some(Value::Object(fields)) = outer {
+        fields.remove(name);
+    }
+}
+
 /// Writes a configuration as TOML.
 ///
 /// # Errors
@@ -112,6 +147,11 @@ fn without_keys(mut config: RunConfig) -> RunConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use swe_ci_core::agent::{AgentConfig, HarnessConfig};
+    use swe_ci_core::handover::{Handover, HandoverTarget};
+    use swe_ci_core::requirement::Mode;
+    use swe_ci_core::task::TaskId;
+    use swe_ci_core::usage::Prices;
 
     const FULL: &str = r#"
         model = "m"
@@ -170,5 +210,124 @@ mod tests {
         check(&plan, "line 23, plan.max_attempts: ");
         check(&plan, "line 24, plan.most: there is no such field");
         check(&plan, "line 26, limits.pids: ");
+    }
+
+    fn filled() -> RunForm {
+        let mut form = RunForm::fresh("demo");
+        form.set("model", "Juniper");
+        form.set("endpoint.url", "https://api.example.org/v1");
+        form.set("endpoint.model", "juniper-1");
+        form
+    }
+
+    #[test]
+    fn forms_round_trip() {
+        let (plain, problems) = from_form(&filled());
+        assert_eq!(problems, []);
+        let plain = plain.unwrap();
+        let mut full = plain.clone();
+        full.provider = "acme".into();
+        full.release_date = Some("2026-01-31".into());
+        full.training_cutoff = Some("2025-10-31".into());
+        full.handover = Some(Handover {
+            run: "0190".into(),
+            iteration: Some(3),
+            target: HandoverTarget::Moved,
+        });
+        full.tasks = ["a-1", "b-2"].map(|id| TaskId::new(id).unwrap()).into();
+        full.budget.usd = Some(2.5);
+        full.evolution_budget.tokens = Some(1_000);
+        full.allow_hosted_tools = true;
+        full.needs = "arch=amd64, gpu=yes".parse().unwrap();
+        full.mode = Mode::Rdd;
+        let endpoint = full.endpoint.as_mut().unwrap();
+        endpoint.key = Some("acme".into());
+        let parameters = serde_json::json!({"temperature": 0.5, "thinking": {"on": true}});
+        endpoint.parameters = serde_json::from_value(parameters).unwrap();
+        let headers = serde_json::json!({"x-team": "a", "x-proxy": {"key": "proxy"}});
+        endpoint.headers = serde_json::from_value(headers).unwrap();
+        endpoint.prices = Some(Prices {
+            input: 3.0,
+            cached: None,
+            output: 15.0,
+        });
+        let endpoint = Endpoint {
+            parameters: serde_json::Map::new(),
+            headers: std::collections::BTreeMap::new(),
+            prices: None,
+            ..endpoint.clone()
+        };
+        full.programmer = Some(AgentConfig {
+            harness: HarnessConfig::Program {
+                program: "opencode".into(),
+                version: Some("1.2".into()),
+            },
+            endpoint: Some(endpoint),
+        });
+        for config in [plain, full, RunConfig::human("demo")] {
+            let form = RunForm::of_config(&config);
+            assert_eq!(from_form(&form), (Some(config), Vec::new()));
+        }
+    }
+
+    #[test]
+    fn problems_of_a_form_are_reported_at_their_field() {
+        let check = |changes: &[(&str, &str)], expect: &[&str]| {
+            let mut form = filled();
+            changes.iter().for_each(|(name, text)| form.set(name, text));
+            let (config, mut problems) = from_form(&form);
+            let checked = config.map_or_else(Vec::new, |config| config.problems());
+            problems.extend(checked);
+            let problems = problems.into_iter().map(|bad| form.at_its_field(bad).field);
+            let fields: Vec<String> = problems.collect();
+            assert_eq!(fields, expect, "{changes:?}");
+        };
+        check(&[], &[]);
+        // Surrounding spaces and empty fields are harmless, and the model has a name.
+        check(&[("samples", " 3 "), ("limits.pids", "")], &[]);
+        check(&[("model", " "), ("samples", "0")], &["samples"]);
+        check(
+            &[("endpoint.model", ""), ("model", "")],
+            &["model", "endpoint.model"],
+        );
+        check(
+            &[
+                ("samples", "three"),
+                ("budget.usd", "1,5"),
+                ("limits.pids", "-1"),
+            ],
+            &["budget.usd", "samples", "limits.pids"],
+        );
+        // What cannot be read hides nothing.
+        check(
+            &[("samples", "three"), ("endpoint.url", "api.example.org")],
+            &["samples", "endpoint.url"],
+        );
+        check(&[("endpoint.parameters", "[1]")], &["endpoint.parameters"]);
+        check(
+            &[("endpoint.headers", r#"{"x": 1}"#)],
+            &["endpoint.headers"],
+        );
+        check(
+            &[("endpoint.prices.output", "3"), ("samples", "0")],
+            &["endpoint.prices.input", "samples"],
+        );
+        check(&[("handover.iteration", "3")], &["handover.run"]);
+        check(&[("mode", "guess")], &["mode"]);
+        check(&[("tasks", "a, b\n../c")], &["tasks"]);
+        check(&[("harness.name", "")], &["harness.name"]);
+        check(&[("needs", "gpu")], &["needs"]);
+        // Replay needs no endpoint.
+        check(&[("harness.name", "replay"), ("endpoint.url", "")], &[]);
+        let own = [("programmer", "on"), ("programmer.harness.name", "builtin")];
+        check(
+            &own,
+            &["programmer.endpoint.model", "programmer.endpoint.url"],
+        );
+        // A key that comes with the run.
+        check(
+            &[("endpoint.key", "+"), ("new-key-name", "a/b")],
+            &["new-key-name"],
+        );
     }
 }

@@ -14,9 +14,17 @@ struct BadField {
     problem: String,
 }
 
+#[derive(Deserialize)]
+struct Checked {
+    problems: Vec<BadField>,
+    /// A part of the page for the element with `data-estimate`; none while the run
+    /// cannot be estimated.
+    estimate: Option<String>,
+}
+
 /// Checks a field of the form inside when somebody leaves it: the server, which
-/// knows the rules, is asked with `deed=check`. Fields that nobody has visited
-/// are left alone, and what is secret stays here.
+/// knows the rules, is asked with `deed=check`, and estimates the run as soon as it
+/// can. Fields that nobody has visited are left alone, and what is secret stays here.
 #[island]
 pub fn CheckedForm(children: Children) -> impl IntoView {
     let on_change = move |event: web_sys::Event| {
@@ -44,10 +52,15 @@ async fn check(field: &Element) -> Option<()> {
     }
     fields.set("deed", "check");
     // Without an answer, the form says it when it is sent.
-    let problems: Vec<BadField> = fetch::post_for(&form.get_attribute("action")?, &fields)
+    let checked: Checked = fetch::post_for(&form.get_attribute("action")?, &fields)
         .await
         .ok()?;
-    let problem = problems.into_iter().find(|bad| bad.field == name);
+    if let (Some(html), Ok(Some(place))) =
+        (checked.estimate, form.query_selector("[data-estimate]"))
+    {
+        place.set_inner_html(&html);
+    }
+    let problem = checked.problems.into_iter().find(|bad| bad.field == name);
     let _ = match problem {
         Some(bad) => {
             text.set_text_content(Some(&bad.problem));

@@ -41,8 +41,8 @@ struct Views {
 ///   somebody types in it, or chooses.
 /// - A view's address is that of the link or form, or the shorter one that the
 ///   page names with `data-address`.
-/// - A password field keeps its text; the element with `data-result` in a new
-///   view, such as a preview, gets the focus.
+/// - A password field keeps its text; the first field to correct, or else the
+///   element with `data-result` in a new view, such as a preview, gets the focus.
 #[island]
 pub fn InPlace() -> impl IntoView {
     Effect::new(move || {
@@ -288,10 +288,9 @@ fn go_to_fragment(href: &str) {
 }
 
 fn focus_result() {
-    let result = document()
-        .query_selector("main [data-result]")
-        .ok()
-        .flatten();
+    let found = |selector: &str| document().query_selector(selector).ok().flatten();
+    let wrong = found("main form[data-in-place] [aria-invalid]");
+    let result = wrong.or_else(|| found("main [data-result]"));
     if let Some(result) = result.and_then(|result| result.dyn_into::<HtmlElement>().ok()) {
         result.scroll_into_view();
         let _ = result.focus();

@@ -9,7 +9,7 @@ use swe_ci_core::step::{Ending, StepOutcome};
 use swe_ci_core::usage::{Prices, Traffic, Usage};
 use swe_ci_views::account::Actor;
 use swe_ci_views::leaderboard::Effort;
-use swe_ci_views::submission::IterationCost;
+use swe_ci_views::submission::EvolutionCost;
 
 use super::Store;
 use super::audit::note_and_commit;
@@ -133,22 +133,24 @@ impl Store {
         note_and_commit(tx, by, "price.remove", model, &format!("from {from}")).await
     }
 
-    /// The cost of each iteration of a run, over all its attempts.
-    pub async fn iteration_costs(&self, run_id: &str) -> Result<Vec<IterationCost>> {
-        query(
-            "SELECT CAST(sum(s.finished_at - s.started_at) AS BIGINT) AS ms,
+    /// The cost of each scored evolution of a run, over all its attempts.
+    pub async fn evolution_costs(&self, run_id: &str) -> Result<Vec<EvolutionCost>> {
+        composed(format!(
+            "SELECT e.task_id, CAST(sum(s.finished_at - s.started_at) AS BIGINT) AS ms,
                     count(s.input_tokens) AS counted,
                     CAST(coalesce(sum(s.input_tokens), 0) AS BIGINT) AS input_tokens,
                     CAST(coalesce(sum(s.output_tokens), 0) AS BIGINT) AS output_tokens,
                     CAST(coalesce(sum(s.cached_tokens), 0) AS BIGINT) AS cached_tokens,
                     CAST(coalesce(sum(s.reasoning_tokens), 0) AS BIGINT) AS reasoning_tokens
              FROM steps s JOIN evolutions e ON e.id = s.evolution_id
-             WHERE e.run_id = $1 GROUP BY s.evolution_id, s.iteration",
-        )
+             WHERE e.run_id = $1 AND {} GROUP BY e.id, e.task_id",
+            is_scored()
+        ))
         .with(run_id)
         .all(&self.pool, |row| {
             let usage = read_usage(row)?;
-            Ok(IterationCost {
+            Ok(EvolutionCost {
+                task: row.read("task_id")?,
                 ms: row.read("ms")?,
                 usage: (row.read::<u64>("counted")? > 0).then_some(usage),
             })

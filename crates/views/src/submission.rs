@@ -2,6 +2,8 @@
 
 mod estimate;
 mod form;
+mod presets;
+mod settings;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,8 +11,10 @@ use swe_ci_core::run::RunConfig;
 
 use crate::account::Visibility;
 
-pub use estimate::{Estimate, IterationCost};
-pub use form::{OWN_PROGRAMMER, RunForm};
+pub use estimate::{Estimate, EvolutionCost, Range};
+pub use form::{ADD_KEY, NEW_KEY_NAME, OWN_PROGRAMMER, RunForm};
+pub use presets::{PRESETS, Preset};
+pub use settings::{Only, SETTINGS, Section, Setting, SettingKind};
 
 /// A run to be queued.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -34,11 +38,11 @@ fn yes() -> bool {
 }
 
 /// What is wrong with a field that only the input has.
-pub const NO_SUCH_FIELD: &str = "there is no such field";
+const NO_SUCH_FIELD: &str = "there is no such field";
 
 /// The fields of the input that the parsed form lacks, as paths with dots: a typing error must not silently leave a default in place.
 /// Empty fields do not count, because serialisation omits them.
-pub fn unknown_fields(given: &Value, understood: &Value) -> Vec<String> {
+fn unknown_fields(given: &Value, understood: &Value) -> Vec<String> {
     let mut unknown = Vec::new();
     add_unknown("", given, understood, &mut unknown);
     unknown

@@ -90,7 +90,7 @@ async fn submitted(browser: &Browser, product: &Product, llm: &ScriptedLlm) -> S
     press(browser, "Store the key").await;
     let mut wrong = looked_at(browser, "keys").await;
     open(browser, product, "/runs/new").await;
-    press(browser, "Queue the run").await;
+    press(browser, "Check and start").await;
     wrong.extend(looked_at(browser, "new-run-refused").await);
     open(browser, product, "/runs/new").await;
     wrong.extend(looked_at(browser, "new-run").await);
@@ -100,13 +100,12 @@ async fn submitted(browser: &Browser, product: &Product, llm: &ScriptedLlm) -> S
         ("field-model", MODEL),
         ("field-endpoint.url", &url),
         ("field-endpoint.model", "scripted-1"),
-        ("field-endpoint.key", "journey"),
     ];
     fill(browser, &fields).await;
-    browser
-        .eval("document.querySelector('[name=visibility][value=private]').checked = true")
-        .await;
-    press(browser, "Queue the run").await;
+    let chosen = "const choose = (name, value) => { document.getElementById('field-' + name).value = value };
+        choose('endpoint.key', 'journey'); choose('visibility', 'private')";
+    browser.eval(chosen).await;
+    press(browser, "Check and start").await;
     browser.hydrated().await;
     let path = browser.eval("return location.pathname").await;
     let path = path.as_str().unwrap();

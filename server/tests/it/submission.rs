@@ -189,7 +189,9 @@ async fn a_run_is_submitted_by_the_form() {
         &FIELDS[..],
         &[
             ("samples", "many"),
-            ("endpoint.key", "mine"),
+            ("tasks", "nothing"),
+            ("endpoint.key", "+"),
+            ("new-key-name", "mine"),
             ("new-key", "sk-marked"),
         ],
     ];
@@ -198,6 +200,9 @@ async fn a_run_is_submitted_by_the_form() {
     let html = answer.text();
     assert!(html.contains("`many` is not a valid number"), "{html}");
     assert!(html.contains("href=\"#field-samples\""), "{html}");
+    assert!(html.contains(">Evolutions per task</a>"), "{html}");
+    // What only the server knows comes in the same round.
+    assert!(html.contains("href=\"#field-tasks\""), "{html}");
     assert!(html.contains("value=\"Juniper &lt;b&gt;\""), "{html}");
     assert!(html.contains("value=\"mine\""), "{html}");
     assert!(!html.contains("sk-marked"), "{html}");
@@ -205,7 +210,8 @@ async fn a_run_is_submitted_by_the_form() {
     let good = [
         &FIELDS[..],
         &[
-            ("endpoint.key", "mine"),
+            ("endpoint.key", "+"),
+            ("new-key-name", "mine"),
             ("new-key", "sk-marked"),
             ("forget-keys", "on"),
         ],
@@ -221,7 +227,8 @@ async fn a_run_is_submitted_by_the_form() {
 
     let id = path.rsplit('/').next().unwrap();
     let copy = ada.get(&format!("/runs/new?from={id}")).await.text();
-    assert!(copy.contains("value=\"juniper-1\"") && copy.contains("value=\"mine\""));
+    assert!(copy.contains("value=\"juniper-1\"") && copy.contains("value=\"mine\" selected"));
+    assert!(copy.contains("Like an earlier run"), "{copy}");
 
     let cancelled = ada.send(&path, &[("deed", "cancel")]).await;
     assert_eq!(cancelled.status, 303, "{}", cancelled.text());
@@ -265,7 +272,12 @@ async fn a_preview_knows_the_key_typed_beside_it() {
     let refused = ada.send("/runs/new", &fields).await;
     assert_eq!(refused.status, 400);
     assert!(refused.text().contains("you have no key `mine`"));
-    fields.push(("new-key", "sk-marked"));
+    fields.pop();
+    fields.extend([
+        ("endpoint.key", "+"),
+        ("new-key-name", "mine"),
+        ("new-key", "sk-marked"),
+    ]);
     let page = ada.send("/runs/new", &fields).await;
     assert_eq!(page.status, 200, "{}", page.text());
     assert!(!page.text().contains("sk-marked"));
@@ -282,10 +294,35 @@ async fn the_fields_are_checked_one_by_one() {
     fields[0] = ("deed", "check");
     let answer = ada.send("/runs/new", &fields).await;
     assert_eq!(answer.status, 200);
-    assert_eq!(answer.json(), serde_json::json!([]));
+    let checked = answer.json();
+    assert_eq!(checked["problems"], json!([]));
+    let estimate = checked["estimate"].as_str().unwrap();
+    assert!(estimate.contains("Iterations at most"), "{estimate}");
     fields.push(("samples", "many"));
-    let problems = ada.send("/runs/new", &fields).await.json();
-    assert_eq!(problems[0]["field"], "samples", "{problems}");
+    let checked = ada.send("/runs/new", &fields).await.json();
+    assert_eq!(checked["problems"][0]["field"], "samples", "{checked}");
+    assert_eq!(checked["estimate"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_preset_fills_in_what_a_provider_needs() {
+    let app = TestApp::seeded().await;
+    account(&app, "ada", AccountRole::Submitter).await;
+    let mut ada = Browser::signed_in(&app, "ada").await;
+    let page = ada.get("/runs/new?preset=anthropic").await.text();
+    assert!(
+        page.contains("value=\"https://api.anthropic.com/v1\""),
+        "{page}"
+    );
+    assert!(page.contains("value=\"claude-code\" selected"), "{page}");
+    assert!(page.contains("value=\"+\" selected"), "{page}");
+    // Nobody's models are listed from inside this network.
+    let mut fields = FIELDS.to_vec();
+    fields[0] = ("deed", "models");
+    fields[3] = ("endpoint.url", "http://127.0.0.1:1/v1");
+    let refused = ada.send("/runs/new", &fields).await;
+    assert_eq!(refused.status, 400);
+    assert!(refused.text().contains("private network"));
 }
 
 /// Nobody has to know what a harness speaks.

@@ -2,27 +2,23 @@
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use secrecy::{ExposeSecret, SecretString};
-use swe_ci_core::agent::Endpoint;
-use swe_ci_core::run::{HarnessConfig, RunConfig};
+use secrecy::SecretString;
+use serde::Serialize;
+use swe_ci_app::estimate_in_html;
+use swe_ci_core::run::BadConfig;
 use swe_ci_engine::{Engine, Error, run_configuration};
 use swe_ci_views::account::{AccountRole, Visibility};
-use swe_ci_views::submission::{Estimate, RunForm, Submission};
+use swe_ci_views::submission::{NEW_KEY_NAME, RunForm, Submission};
 
 use super::submitted_form::{FieldError, FormPage, Outcome, SubmittedForm, at_field};
 use crate::problem::Problem;
 
-/// The submitted fields: buttons and secrets, separate from the configuration.
+/// The submitted fields: buttons and secrets, separate from what the page shows again.
 #[derive(Debug, Default)]
 struct SubmittedRun {
     /// The pressed button.
     action: String,
-    visibility: String,
-    /// Ticked to begin without a preflight.
-    skip_preflight: String,
-    /// Ticked to remove the keys when the run is over.
-    forget_keys: String,
-    /// To be stored under the name in the endpoint.
+    /// To be stored with the run.
     new_key: SecretString,
     toml: String,
     form: RunForm,
@@ -34,9 +30,6 @@ impl FromIterator<(String, String)> for SubmittedRun {
         for (name, text) in fields {
             match name.as_str() {
                 "deed" => run.action = text,
-                "visibility" => run.visibility = text,
-                "skip-preflight" => run.skip_preflight = text,
-                "forget-keys" => run.forget_keys = text,
                 "new-key" => run.new_key = text.into(),
                 // A chosen file takes precedence.
                 "toml" | "toml-file" if text.trim().is_empty() => {}
@@ -51,28 +44,25 @@ impl FromIterator<(String, String)> for SubmittedRun {
 }
 
 impl SubmittedRun {
-    /// The configuration. Its endpoints speak what their harness speaks, so that
-    /// nobody has to know it.
-    async fn config(&self, engine: &Engine) -> Result<RunConfig, FieldError> {
-        let config = self.form.config();
-        let mut config = config.map_err(|problems| at_field("model")(Error::Rejected(problems)))?;
-        let known = engine.harnesses().await.map_err(at_field("model"))?;
-        let speak = |harness: &HarnessConfig, endpoint: &mut Option<Endpoint>| {
-            let known = known.iter().find(|known| known.name == harness.name());
-            let protocol = known.and_then(|known| known.protocol);
-            if let (Some(endpoint), Some(protocol)) = (endpoint, protocol) {
-                endpoint.protocol = protocol;
-            }
-        };
-        speak(&config.harness, &mut config.endpoint);
-        if let Some(programmer) = &mut config.programmer {
-            speak(&programmer.harness, &mut programmer.endpoint);
-        }
-        Ok(config)
+    fn visibility(&self) -> Visibility {
+        Visibility::from_name(self.form.text("visibility")).unwrap_or_default()
+    }
+
+    fn is_ticked(&self, name: &str) -> bool {
+        !self.form.text(name).is_empty()
     }
 }
 
-/// Queues the run, estimates it, checks its fields, or fills the form from a text.
+/// What the form says of itself while somebody fills it in.
+#[derive(Serialize)]
+struct Checked {
+    problems: Vec<BadConfig>,
+    /// The estimate as a part of the page, once there is one.
+    estimate: Option<String>,
+}
+
+/// Queues the run, estimates it, checks its fields, lists the provider's models, or
+/// fills the form from a text.
 pub(super) async fn submit(form: SubmittedForm) -> Result<Response, Problem> {
     let engine = form.engine;
     engine.require(AccountRole::Submitter)?;
@@ -80,54 +70,54 @@ pub(super) async fn submit(form: SubmittedForm) -> Result<Response, Problem> {
     let run: SubmittedRun = fields.into_iter().collect();
     let page = page.of_form("run");
     if run.action == "check" {
-        let problems = run.form.config().err().unwrap_or_default();
-        return Ok(Json(problems).into_response());
+        return Ok(check(&engine, &run).await?.into_response());
     }
     if run.action == "read" {
         return Ok(read(page, &run.toml).await);
     }
-    let page = with_value(page, &run.form)
-        .with_value("visibility", &run.visibility)
-        .with_value("skip-preflight", &run.skip_preflight)
-        .with_value("forget-keys", &run.forget_keys);
-    let done = if run.action == "preview" {
-        match preview(&engine, &run).await {
+    let page = with_value(page, &run.form);
+    let done = match run.action.as_str() {
+        "preview" => match engine.preview(&run.form).await {
             Ok(estimate) => return Ok(page.with_estimate(estimate).await),
-            Err(refused) => Err(refused),
+            Err(refused) => Err(at_field("model")(refused)),
+        },
+        "models" => match engine.models_of(&run.form, &run.new_key).await {
+            Ok(models) => return Ok(page.with_models(models).await),
+            Err(refused) => Err(at_field("endpoint.model")(refused)),
+        },
+        _ => {
+            let queued = queue(&engine, &run).await;
+            queued.map(|id| Outcome::Open(format!("/runs/{id}")))
         }
-    } else {
-        let queued = queue(&engine, &run).await;
-        queued.map(|id| Outcome::Open(format!("/runs/{id}")))
     };
     Ok(page.respond(done).await)
 }
 
-async fn preview(engine: &Engine, run: &SubmittedRun) -> Result<Estimate, FieldError> {
-    let mut config = run.config(engine).await?;
-    // A key typed beside it is stored with the run; the estimate needs none.
-    if !run.new_key.expose_secret().is_empty()
-        && let Some(endpoint) = &mut config.endpoint
-    {
-        endpoint.key = None;
-    }
-    engine.preview(config).await.map_err(at_field("model"))
+async fn check(engine: &Engine, run: &SubmittedRun) -> Result<Json<Checked>, Problem> {
+    let (problems, estimate) = match engine.preview(&run.form).await {
+        Ok(estimate) => (Vec::new(), Some(estimate_in_html(estimate))),
+        Err(Error::Rejected(problems)) => (problems, None),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Json(Checked { problems, estimate }))
 }
 
 async fn queue(engine: &Engine, run: &SubmittedRun) -> Result<String, FieldError> {
-    let visibility = Visibility::from_name(&run.visibility).unwrap_or_default();
-    let config = run.config(engine).await?;
-    if !run.new_key.expose_secret().is_empty() {
-        let name = run.form.text("endpoint.key");
+    let refused = at_field("model");
+    let config = engine.read_form(&run.form, run.visibility()).await;
+    let config = config.map_err(&refused)?;
+    if run.form.adds_key() {
+        let name = run.form.text(NEW_KEY_NAME);
         let set = engine.set_key(name, &run.new_key).await;
         set.map_err(at_field("new-key"))?;
     }
     let submission = Submission {
         config,
-        visibility,
-        preflight: run.skip_preflight.is_empty(),
-        forget_keys: !run.forget_keys.is_empty(),
+        visibility: run.visibility(),
+        preflight: !run.is_ticked("skip-preflight"),
+        forget_keys: run.is_ticked("forget-keys"),
     };
-    engine.queue(submission).await.map_err(at_field("model"))
+    engine.queue(submission).await.map_err(refused)
 }
 
 async fn read(page: FormPage, toml: &str) -> Response {

@@ -210,6 +210,12 @@ impl FormPage {
         render_form_answer(self.app, self.request, 200, self.answer).await
     }
 
+    /// Renders the page with the models of the provider.
+    pub(super) async fn with_models(mut self, models: Vec<String>) -> Response {
+        self.answer.models = models;
+        self.render().await
+    }
+
     /// Renders the page with an estimate of the run.
     pub(super) async fn with_estimate(mut self, estimate: Estimate) -> Response {
         self.answer.estimate = Some(estimate);

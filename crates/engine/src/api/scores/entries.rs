@@ -79,7 +79,7 @@ impl Engine {
     }
 
     /// A run's leaderboard entry; `None` before its first scored evolution.
-    pub(super) async fn entry(&self, run_id: &str) -> Result<Option<Entry>> {
+    pub(in crate::api) async fn entry(&self, run_id: &str) -> Result<Option<Entry>> {
         let run = self.store.leaderboard_run(run_id).await?;
         Ok(scored(self.counted_entry(run).await?))
     }

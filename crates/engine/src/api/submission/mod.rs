@@ -1,6 +1,8 @@
 //! Submission of runs: reports all problems of a configuration at once, and
 //! decides a run's permissions.
 
+mod estimates;
+mod forms;
 mod prices;
 mod starts;
 mod validation_errors;
@@ -10,7 +12,6 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::agent::{AgentConfig, Endpoint};
 use swe_ci_core::permissions::{Keyring, Reach, RunPermissions};
 use swe_ci_core::run::{BadConfig, Kind, Progress, RunConfig};
-use swe_ci_core::step::Role;
 use swe_ci_core::task::TaskId;
 use swe_ci_dataset::dataset_digest;
 use swe_ci_gateway::refused_by_name;
@@ -18,11 +19,10 @@ use swe_ci_runner::evolve;
 use swe_ci_store::{NewRun, TaskRow};
 use swe_ci_views::account::{AccountRole, Actor, Standing, Visibility};
 use swe_ci_views::event::What;
-use swe_ci_views::run_list::RunFilter;
-use swe_ci_views::submission::{Estimate, Submission};
+use swe_ci_views::submission::Submission;
 use swe_ci_views::view::{Provenance, TaskState};
 
-use crate::{Engine, METRIC_VERSION, as_u32};
+use crate::{Engine, METRIC_VERSION};
 use starts::Starts;
 use validation_errors::ValidationErrors;
 
@@ -30,8 +30,6 @@ pub(in crate::api) use starts::Earlier;
 
 /// Tasks of a split that a problem names.
 const MAX_NAMED: usize = 5;
-/// Runs that an estimate of costs considers, the newest visible ones.
-const MAX_RUNS: u32 = 200;
 
 /// A runnable configuration, with everything that was derived from it here and
 /// today.
@@ -105,24 +103,6 @@ impl Engine {
         let progress = Progress::Queued;
         self.events.publish(&id, What::Run { progress });
         Ok(id)
-    }
-
-    /// Estimates a run's cost from earlier iterations of the same harness and
-    /// model, in runs the actor may see.
-    ///
-    /// # Errors
-    /// As [`Engine::submit`].
-    pub async fn preview(&self, config: RunConfig) -> Result<Estimate> {
-        let draft = self.draft(config, Visibility::Private).await?;
-        let mut iteration_costs = Vec::new();
-        let (visible, all) = (self.visible_runs(), RunFilter::default());
-        for run in self.store.runs(&visible, &all, "", MAX_RUNS).await? {
-            if is_alike(&run.config, &draft.config) {
-                iteration_costs.extend(self.store.iteration_costs(&run.run_id).await?);
-            }
-        }
-        let tasks = as_u32(draft.tasks.len());
-        Ok(Estimate::of(&draft.config, tasks, &iteration_costs))
     }
 
     /// Checks a configuration, and derives everything a run needs.
@@ -247,12 +227,8 @@ impl Engine {
         config: &mut RunConfig,
         errors: &mut ValidationErrors,
     ) -> Result<RunPermissions> {
-        let anywhere = self.by().is(AccountRole::Admin) || self.config.private_endpoints;
-        let reach = match anywhere {
-            true => Reach::Anywhere,
-            false => Reach::Public,
-        };
-        if !anywhere {
+        let reach = self.reach();
+        if reach == Reach::Public {
             for (part, endpoint) in live_endpoints(config) {
                 if let Some(why) = refused_by_name(&endpoint.url) {
                     errors.add(format!("{part}endpoint.url"), why);
@@ -263,6 +239,13 @@ impl Engine {
         self.add_prices(config, errors).await?;
         self.add_budget(config);
         Ok(RunPermissions { keyring, reach })
+    }
+
+    fn reach(&self) -> Reach {
+        match self.by().is(AccountRole::Admin) || self.config.private_endpoints {
+            true => Reach::Anywhere,
+            false => Reach::Public,
+        }
     }
 
     /// A run takes all its keys from one keyring: its owner's, or if that lacks
@@ -366,16 +349,6 @@ impl Engine {
         }
         Ok(ready)
     }
-}
-
-/// Whether the same agents use the same models.
-fn is_alike(one: &RunConfig, other: &RunConfig) -> bool {
-    let agent = |config: &RunConfig, role| {
-        let AgentConfig { harness, endpoint } = config.agent(role)?;
-        Some((harness.name().to_owned(), endpoint.map(|e| e.model)))
-    };
-    let same = |role| agent(one, role).is_some_and(|own| Some(own) == agent(other, role));
-    one.kind != Kind::Imported && same(Role::Architect) && same(Role::Programmer)
 }
 
 /// The endpoints that are not replayed, with the prefix of their fields.

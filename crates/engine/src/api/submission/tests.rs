@@ -3,6 +3,7 @@
 use swe_ci_core::agent::{HarnessConfig, Protocol};
 use swe_ci_core::usage::Prices;
 use swe_ci_store::testing::{account, task};
+use swe_ci_views::submission::RunForm;
 
 use super::*;
 use crate::Config;
@@ -135,7 +136,11 @@ async fn accounts_stay_below_the_operators_ceilings() {
         wrong(&ada, large.clone()).await,
         ["samples", "limits.memory_mb"]
     );
-    let said = ada.preview(large.clone()).await.unwrap_err().to_string();
+    let said = ada
+        .draft(large.clone(), Visibility::Private)
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(
         said.contains("limits.memory_mb: 4097 is above this site's ceiling of 4096"),
         "{said}"
@@ -228,7 +233,8 @@ async fn a_preview_is_no_use_of_a_key() {
     let ada = operator.acting_for(account("ada", AccountRole::Submitter));
     ada.set_key("acme", &"sk".into()).await.unwrap();
     let used = async || ada.key_names().await.unwrap()[0].used_at.clone();
-    ada.preview(asking(PUBLIC, Some("acme"))).await.unwrap();
+    let form = RunForm::of_config(&asking(PUBLIC, Some("acme")));
+    ada.preview(&form).await.unwrap();
     assert_eq!(used().await, None);
     assert_eq!(wrong(&ada, asking(PUBLIC, Some("acme"))).await, [""; 0]);
     assert_eq!(
@@ -319,16 +325,24 @@ async fn a_copy_has_key_names_for_who_may_use_the_keys() {
     assert!(!toml.contains("acme"), "{toml}");
 }
 
-#[test]
-fn only_the_same_agents_are_precedents() {
-    let human = RunConfig::human("s");
-    let mut shorter = RunConfig::human("other");
-    shorter.plan.max_iterations = 2;
-    assert!(is_alike(&human, &shorter));
-    let mut imported = human.clone();
-    imported.kind = Kind::Imported;
-    assert!(!is_alike(&imported, &human));
-    let mut builtin = human.clone();
-    builtin.harness = HarnessConfig::Builtin;
-    assert!(!is_alike(&builtin, &human));
+/// What the form itself finds, and what only the engine knows, come in one round.
+#[tokio::test]
+async fn a_form_reports_everything_at_once() {
+    let data = tempfile::tempdir().unwrap();
+    let operator = engine(data.path()).await;
+    let ada = operator.acting_for(account("ada", AccountRole::Submitter));
+    let mut form = RunForm::of_config(&asking(PUBLIC, Some("mine")));
+    form.set("samples", "many");
+    form.set("tasks", "nope");
+    let Err(Error::Rejected(problems)) = ada.read_form(&form, Visibility::Private).await else {
+        panic!("it is refused");
+    };
+    let fields: Vec<&str> = problems.iter().map(|bad| bad.field.as_str()).collect();
+    assert_eq!(fields, ["samples", "tasks", "endpoint.key"]);
+    // A key that comes with the run need not be stored.
+    form = RunForm::of_config(&asking(PUBLIC, None));
+    form.set("endpoint.key", "+");
+    form.set("new-key-name", "mine");
+    let config = ada.read_form(&form, Visibility::Private).await.unwrap();
+    assert_eq!(config.keys(), ["mine"]);
 }

@@ -1,7 +1,7 @@
-//! The cost of iterations and of runs includes all attempts.
+//! The cost of evolutions and of runs includes all attempts.
 
 use swe_ci_views::leaderboard::Effort;
-use swe_ci_views::submission::IterationCost;
+use swe_ci_views::submission::EvolutionCost;
 
 use super::*;
 use crate::EvolutionRow;
@@ -19,17 +19,22 @@ const STEPS: &str = r#"
 async fn attempts_count_together() {
     on_both(async |store| {
         let id = run(&store, &[("a", 1.0)]).await;
-        assert_eq!(store.iteration_costs(&id).await.unwrap(), []);
         sqlx::query(STEPS).execute(&store.pool).await.unwrap();
-        let mut costs = store.iteration_costs(&id).await.unwrap();
-        costs.sort_by_key(|cost| cost.ms);
+        let costs = async || store.evolution_costs(&id).await.unwrap();
+        assert_eq!(costs().await, [], "it has not ended");
+        let end = "UPDATE evolutions SET ending = 'solved'";
+        sqlx::query(end).execute(&store.pool).await.unwrap();
         let counted = Usage {
             input_tokens: 300,
             output_tokens: 10,
             ..Usage::default()
         };
-        let expect = [(500, None), (7_000, Some(counted))];
-        assert_eq!(costs, expect.map(|(ms, usage)| IterationCost { ms, usage }));
+        let expect = EvolutionCost {
+            task: TaskId::new("a").unwrap(),
+            ms: 7_500,
+            usage: Some(counted),
+        };
+        assert_eq!(costs().await, [expect]);
     })
     .await;
 }

@@ -1,0 +1,74 @@
+//! The estimate of a run, in words.
+
+use leptos::prelude::*;
+use swe_ci_views::submission::{Estimate, Range};
+
+use crate::components::CollectAny;
+use crate::components::fact;
+use crate::format;
+
+/// An estimate as a part of the page, for a form that is being filled in.
+pub fn estimate_in_html(estimate: Estimate) -> String {
+    estimated(estimate).to_html()
+}
+
+/// The estimate for the run, and its basis.
+pub(super) fn estimated(estimate: Estimate) -> impl IntoView {
+    let hours = |seconds: u64| format::roughly(seconds as f64);
+    let [money, time, tokens] = [
+        estimate
+            .micro_usd
+            .map(|range| in_words(range, format::dollars)),
+        estimate.seconds.map(|range| in_words(range, hours)),
+        estimate
+            .tokens
+            .map(|range| in_words(range, format::compact)),
+    ]
+    .map(|known| known.unwrap_or_else(|| "unknown".to_owned()));
+    let longest = match estimate.longest {
+        Some((task, seconds)) => format!("{task}, about {}", hours(seconds)),
+        None => "unknown".to_owned(),
+    };
+    let evolutions = format!(
+        "{} of {}",
+        format::thousands(estimate.evolutions),
+        format::count(estimate.tasks, "task")
+    );
+    let facts = [
+        ("Cost", money),
+        ("Work, one after another", time),
+        ("Tokens", tokens),
+        ("Longest task", longest),
+        ("Evolutions", evolutions),
+        ("Iterations at most", format::thousands(estimate.iterations)),
+        (
+            "Disk per running evolution, at most",
+            format!("{} MiB", format::thousands(estimate.disk_mb)),
+        ),
+    ];
+    let facts = facts.map(|(name, value)| fact(name, value));
+    let rests_on = match estimate.rests_on {
+        0 => "This site has no earlier evolutions of this harness and model with as many iterations, so time, tokens and money cannot be estimated.".to_owned(),
+        n => format!(
+            "Four of five such runs end in these ranges, to judge by {} earlier evolutions of this harness and model.",
+            format::thousands(n)
+        ),
+    };
+    let detects = estimate.detects.map(|difference| {
+        let difference = format::decimals(difference, 3);
+        format!(" Detects differences of {difference} or more (80 % power).")
+    });
+    view! {
+        <dl class="facts">{facts.collect_any()}</dl>
+        <p class="quiet">{rests_on}{detects}</p>
+    }
+}
+
+/// "$240 to $410"; "about $300" where the spread is unknown.
+fn in_words(range: Range, show: impl Fn(u64) -> String) -> String {
+    let [low, high] = [range.low, range.high].map(show);
+    match low == high {
+        true => format!("about {low}"),
+        false => format!("{low} to {high}"),
+    }
+}
