@@ -372,11 +372,19 @@ mod tests {
 
     #[test]
     fn as_a_table() {
-        let csv = matrix(&board(), "-task").csv(Gamma::ONE, Convention::Paper);
+        let csv = matrix(&board(), "-task").csv(&Basis {
+            split: "s".into(),
+            gamma: Gamma::ONE,
+            convention: Convention::Paper,
+            unseen: false,
+            made_on: "2026-11-24".into(),
+            snapshot: None,
+        });
         let lines: Vec<&str> = csv.split_terminator("\r\n").collect();
         assert_eq!(lines.len(), 10);
-        assert!(lines[0].starts_with("split,gamma,convention,task_id,"));
-        assert_eq!(lines[2], "s,1,paper,task-2,z,run-a,a,measured,0.4,0,1,0,1,");
-        assert_eq!(lines[3], "s,1,paper,task-2,z,run-b,b,measured,,,,,,no_part");
+        assert!(lines[0].starts_with("made_on,snapshot,metric_version,split,gamma,convention,"));
+        let line = |rest: &str| format!("2026-11-24,,{METRIC_VERSION},s,1,paper,task-2,z,{rest}");
+        assert_eq!(lines[2], line("run-a,a,measured,0.4,0,1,0,1,"));
+        assert_eq!(lines[3], line("run-b,b,measured,,,,,,no_part"));
     }
 }
