@@ -5,6 +5,7 @@ use leptos_router::params::ParamsMap;
 use swe_ci_core::metrics::Convention;
 use swe_ci_core::step::Role;
 use swe_ci_core::test_history::Wanted;
+use swe_ci_core::text::visible;
 use swe_ci_views::browse::{Between, Size, TaskFilter};
 use swe_ci_views::leaderboard::Snapshot;
 use swe_ci_views::trajectories::Selection;
@@ -110,6 +111,7 @@ pub(super) fn iteration_href(run: &str, evolution: &str, iteration: u32) -> Stri
 
 /// Anchor of a changed file on the page of an iteration.
 pub(super) fn file_id(path: &str) -> String {
+    let path = visible(path).replace(char::is_whitespace, "_");
     format!("file-{path}")
 }
 

@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 use swe_ci_base::clock::now_ms;
 
 use super::active_exchange::ActiveExchange;
+use super::probe_results::LONGEST_PAUSE;
 use super::provider_request::{Failure, Judged, Next};
 use super::recording::Retry;
 
-/// The longest pause between two tries, unless the provider asks for more.
-pub(super) const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// Tries of a request whose provider answers others.
 const MAX_TRIES: u32 = 5;
 /// The same where it throttles: some count the tokens of a minute.

@@ -6,8 +6,13 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 
-use super::judging::LONGEST_PAUSE;
-use super::provider_request::is_passing;
+/// The longest pause between two tries, unless the provider asks for more.
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+
+/// Whether a request is worth another try before the probe, which it may save.
+pub(super) fn is_passing(status: StatusCode) -> bool {
+    status.is_server_error() || [408, 429].contains(&status.as_u16())
+}
 
 /// How long the first part of an answer took; or why the provider cannot answer.
 pub(super) type Verdict = Result<Duration, String>;

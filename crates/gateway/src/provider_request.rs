@@ -11,6 +11,7 @@ use swe_ci_core::agent::{Endpoint, HeaderText};
 use swe_ci_core::permissions::Reach;
 
 use super::allowed_addresses;
+use super::probe_results::is_passing;
 use super::protocol::{self, Outgoing};
 use super::session_state::SessionState;
 use super::unpacking::pieces;
@@ -192,11 +193,6 @@ impl Failure {
         let throttling = |status: StatusCode| [429, 503, 529].contains(&status.as_u16());
         self.status().is_some_and(throttling)
     }
-}
-
-/// Whether a request is worth another try before the probe, which it may save.
-pub(super) fn is_passing(status: StatusCode) -> bool {
-    status.is_server_error() || [408, 429].contains(&status.as_u16())
 }
 
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {

@@ -146,13 +146,14 @@ impl Store {
     }
 
     /// How many tasks of a split a run can have scores of: those that are ready,
-    /// and those of which some run has a score.
+    /// and those of which some run has a score, or results from elsewhere.
     pub async fn scorable_tasks(&self, split: &str) -> Result<u32> {
         composed(format!(
             "SELECT count(*) FROM split_tasks s JOIN task_revisions t ON t.id = s.task_id AND t.revision = s.revision
              WHERE s.split = $1 AND (t.state = 'ready'
                  OR EXISTS (SELECT 1 FROM evolutions e JOIN runs r ON r.id = e.run_id
-                            WHERE e.task_id = t.id AND r.split = s.split AND r.progress <> 'cancelled' AND {}
+                            WHERE e.task_id = t.id AND r.split = s.split AND r.progress <> 'cancelled'
+                              AND (r.source IS NOT NULL OR {})
                               AND (e.base_sha IS NULL OR ({} AND {}))))",
             is_scored(),
             same_commit("base_sha"),

@@ -54,10 +54,13 @@ async fn two_runs_are_chosen_and_compared() {
     // At γ = 1 (3/4 + 0 − 1/2 + 1) / 4 against (0 + 1 + 1 + 1) / 4, on both tasks.
     let sentence = browser.text(".verdict").await;
     assert!(
-        sentence.starts_with("Leaper is ahead of Stepper by 0.44 [0.44,"),
+        sentence.starts_with("Leaper is ahead of Stepper by 0.44; on these 2 tasks"),
         "{sentence}"
     );
-    assert!(sentence.contains("2 repositories are few"), "{sentence}");
+    assert!(
+        sentence.ends_with("So few repositories bound no difference."),
+        "{sentence}"
+    );
 
     // One task is looked at without a load of the page.
     browser

@@ -187,6 +187,9 @@ async fn from_an_invitation_to_the_leaderboard() {
     let evolution = product.run(&run)["evolution_list"][0]["evolution_id"].clone();
     let iteration = format!("{page}/{}/1", evolution.as_str().unwrap());
     open(&browser, &product, &iteration).await;
+    browser
+        .eval("document.querySelectorAll('main details').forEach(d => d.open = true)")
+        .await;
     let text = browser.text("main").await;
     for part in [
         "two() gives 2",

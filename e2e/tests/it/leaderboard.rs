@@ -110,7 +110,7 @@ const AGREE: &str = "
     const fetched = await Promise.all(links.map(link => fetch(link)));
     const lines = (await fetched[0].text()).trim().split('\\r\\n').slice(1);
     // Runs without a rank stand below the others.
-    const csv = lines.filter(line => line.split(',')[4] !== '');
+    const csv = lines.filter(line => line.split(',')[6] !== '');
     const json = (await fetched[1].json()).items.map(row => row.model);
     const shown = [...document.querySelectorAll('.ranked th a')].map(a => a.textContent);
     const same = shown.length === json.length && shown.length === csv.length

@@ -43,7 +43,7 @@ async fn bad_parameters() {
     check(
         "/api/v1/leaderboard?gama=2",
         "gama",
-        &["split, mode, gamma, convention"],
+        &["split, mode, snapshot, gamma, convention"],
     )
     .await;
     check(

@@ -32,7 +32,7 @@ async fn a_snapshot_outlives_its_runs() {
     let app = TestApp::ranked().await;
     let made = make(&app, "root", AccountRole::Admin, "demo").await;
     assert_eq!(made.status, 201, "{}", made.text());
-    let made = made.json();
+    let made: Value = serde_json::from_slice(&made.bytes).unwrap();
     let (day, digest) = (
         made["day"].as_str().unwrap(),
         made["digest"].as_str().unwrap(),
@@ -125,7 +125,8 @@ async fn a_snapshot_outlives_its_runs() {
 #[tokio::test]
 async fn a_changed_snapshot_is_not_shown() {
     let app = TestApp::ranked().await;
-    let made = make(&app, "root", AccountRole::Admin, "demo").await.json();
+    let made = make(&app, "root", AccountRole::Admin, "demo").await;
+    let made: Value = serde_json::from_slice(&made.bytes).unwrap();
     let day = made["day"].as_str().unwrap();
     app.execute("UPDATE snapshots SET digest = 'another'").await;
     let path = format!("/api/v1/leaderboard?snapshot={day}");

@@ -84,7 +84,7 @@ fn choices(all: usize, apart: usize, query: Signal<CompareQuery>) -> Vec<Choice>
         choice(format!("all · {all}"), "Every pair", false),
         choice(
             significant,
-            "Pairs whose interval leaves 0 out, with p below 0.05",
+            "Pairs with p below 0.05, whose interval leaves 0 out",
             true,
         ),
     ]

@@ -9,7 +9,7 @@ use crate::components::Score;
 use crate::format;
 
 const TIED: &str = "Tied with the next row: the 95\u{a0}% interval of their difference spans 0, or it may be chance (p of 0.05 or more)";
-const REAL: &str = "Ahead of the next row: the 95\u{a0}% interval of their difference leaves 0 out, and it is unlikely to be chance (p below 0.05)";
+const REAL: &str = "Ahead of the next row: their difference is unlikely to be chance (p below 0.05), so its 95\u{a0}% interval leaves 0 out";
 
 /// A rate of a row: its figure, its interval, and how both are written.
 struct Rate {

@@ -55,7 +55,7 @@ pub(super) fn Certainty(repositories: usize) -> impl IntoView {
         view! {
             "“Tied” with the next row (together a "
             <Term word=Word::TieGroup/>
-            "): the interval of their difference, task by task, spans 0, or it may be chance (p of 0.05 or more). Otherwise it is “real”."
+            "): their difference, task by task, may be chance (p of 0.05 or more), so that its interval spans 0. Otherwise it is “real”."
         }
     });
     let caution = warning(repositories);

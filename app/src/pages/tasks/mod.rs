@@ -54,6 +54,15 @@ fn TaskList(query: TasksQuery, found: Found) -> impl IntoView {
     let dataset = query.split.as_deref().map(dataset_href);
     let dataset = dataset.unwrap_or_else(|| "/datasets".to_owned());
     let choices = choices(&found.splits, &query);
+    let mut words = vec![Word::Task];
+    if found
+        .page
+        .items
+        .iter()
+        .any(|task| Size::Gap.of(task).is_some())
+    {
+        words.push(Word::Gap);
+    }
     Either::Right(view! {
         <div class="controls controls-plain">
             <Choices label="Split" choices/>
@@ -62,7 +71,7 @@ fn TaskList(query: TasksQuery, found: Found) -> impl IntoView {
         </div>
         <Filters query=&query found=&found/>
         <Spreads query=query.clone() spreads=found.spreads.clone()/>
-        <Key words=Signal::stored(vec![Word::Task, Word::Base, Word::Target, Word::Gap])/>
+        <Key words=Signal::stored(words)/>
         <Rows query found/>
     })
 }

@@ -308,7 +308,7 @@ fn provenance(experiment: &Experiment, config: &RunConfig, layout: Layout) -> Pr
 /// A new task without code and image.
 fn row(line: &TaskLine) -> TaskRow {
     let reason =
-        "results only: code and image are not installed; `swe-ci dataset import` brings them";
+        "results only: code and image are not installed; “swe-ci dataset import” brings them";
     line.row(TaskState::Unusable {
         reason: reason.into(),
     })
