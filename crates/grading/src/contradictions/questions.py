@@ -197,8 +197,19 @@ class _Calls:
         if why:
             self.not_asked[why] += 1
         else:
-            pinned = expected and _text(self.needed(expected, before, local), expected)
+            pinned = expected and self.constant(expected, before, local)
             self.found.append(_Call(self, function, statements, asked, local, pinned))
+
+    def constant(self, expected, before, local):
+        """What is expected; `None` where the package may make that too."""
+        statements = self.needed(expected, before, local)
+        nodes = [expected, *statements]
+        names = set().union(*map(_loaded, nodes)) - set(local)
+        nodes += [self.constants[name] for name in names & set(self.constants)]
+        package = set(self.names.package) - set(local)
+        if any(self.function(node, local) or _loaded(node) & package for node in nodes):
+            return None
+        return _text(statements, expected)
 
     def variables(self, before):
         local = {}

@@ -107,6 +107,38 @@ fn calls_that_are_compared_with_a_constant_are_asked() {
     );
 }
 
+/// What the package makes says nothing of other code that passes the test.
+#[test]
+fn only_constants_are_expected_of_all_code() {
+    let check = |body: &str, expect: Value| {
+        let (asked, _) = questions(&format!("import shop\nSIX = 6\nMADE = shop.six()\n{body}"));
+        assert_eq!(asked[0]["expected"], expect, "{body}");
+    };
+    check("def test(): assert shop.f(2) == 6", json!(["", "6"]));
+    check("def test(): assert shop.f(2) == SIX", json!(["", "SIX"]));
+    check(
+        "def test():\n  six = 6\n  assert shop.f(2) == six",
+        json!(["six = 6", "six"]),
+    );
+    check("def test(): assert shop.f(2) == MADE", Value::Null);
+    check(
+        "def test():\n  six = shop.six()[-1]\n  assert shop.f(2) == six",
+        Value::Null,
+    );
+    check(
+        "def test():\n  six = shop.SIX\n  assert shop.f(2) == six",
+        Value::Null,
+    );
+    check(
+        "def test():\n  shelf = shop.Shelf()\n  six = shelf.size\n  assert shop.f(2) == six",
+        Value::Null,
+    );
+    check(
+        "import unittest\nclass TestA(unittest.TestCase):\n  def test(self): self.assertAlmostEqual(shop.f(2), 6)",
+        Value::Null,
+    );
+}
+
 #[test]
 fn other_calls_are_counted() {
     let check = |body: &str, expect: Value| {
