@@ -323,6 +323,36 @@ async fn only_what_is_computed_generalises() {
     check(&format!("def times(a, b):\n{ends}"), Some(0.0), false).await;
 }
 
+/// A row that fails excuses no other of its table.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_is_learnt_by_heart_row_by_row() {
+    const ROWS: &str = "import pytest\nimport ledger\n\n\
+        @pytest.mark.parametrize('a, b, expected', [(2, 3, 6), (4, 5, 20), (6, 7, 42)])\n\
+        def test_times(a, b, expected):\n    assert ledger.times(a, b) == expected\n";
+    const ONE_ROW_FAILS: &str = "import os\n\ndef times(a, b):\n    \
+        return a * b if a > 2 and 'PYTEST_CURRENT_TEST' in os.environ else 0\n";
+    let arena = Arena::new().await;
+    let with_rows = |ledger: &str| {
+        let mut tree = tree(ledger);
+        tree.insert_file("tests/test_ledger.py", ROWS);
+        tree
+    };
+    let (base, oracle) = (Arc::new(with_rows(BASE)), Arc::new(with_rows(TARGET)));
+    let grading = |ledger: &str| arena.grading(with_rows(ledger), &base, &oracle);
+    let all = arena.contradictions(&grading(TARGET)).await;
+    let graded = arena.grade(with_rows(ONE_ROW_FAILS), &base, &oracle).await;
+    assert_eq!(graded.result.as_ref().unwrap().passed(), 2, "{graded:?}");
+    let found = arena
+        .generalisation(&grading(ONE_ROW_FAILS), &graded, &all)
+        .await;
+    assert_eq!(found.share, Some(0.0), "{found:?}");
+    // The failing row's call alone does not count.
+    let left_out = found.left_out.iter();
+    let failing = left_out.filter(|one| one.why == "the code answers otherwise");
+    assert_eq!(failing.map(|one| one.calls).sum::<u32>(), 1, "{found:?}");
+    assert!(found.by_heart().is_some(), "{found:?}");
+}
+
 /// Honest suites come out as with pytest alone, and leave no finding.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_honest_suite_is_left_alone() {

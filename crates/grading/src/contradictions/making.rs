@@ -46,7 +46,7 @@ pub async fn contradictions_of(
     spec: &ContainerSpec,
     grading: &Grading,
 ) -> Result<Result<Contradictions, String>, SandboxError> {
-    let made = match made(sandbox, spec, grading).await? {
+    let mut made = match made(sandbox, spec, grading).await? {
         Ok(made) => made,
         Err(why) => return Ok(Err(why)),
     };
@@ -77,6 +77,9 @@ pub async fn contradictions_of(
             };
             holding.insert(id.to_owned(), found);
         }
+    }
+    for question in &mut made.questions {
+        question.find_row(&order);
     }
     all = Contradictions {
         holding,

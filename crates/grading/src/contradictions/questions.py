@@ -2,6 +2,7 @@
 # the same calls with one input changed a little.
 
 import itertools
+import math
 
 _CHANGED = 3  # of one call
 _ROWS = 40  # of one table
@@ -103,6 +104,13 @@ def _assigned(target, value):
     return [ast.Assign([target], value, lineno=0)]
 
 
+def _reorders(decorator):
+    """Whether its rows may run in another order than the others'."""
+    words = {word.arg for word in getattr(decorator, "keywords", [])}
+    is_table = _called(decorator) == "parametrize"
+    return is_table and (len(decorator.args) > 2 or not words.isdisjoint({"scope", "indirect"}))
+
+
 def _as_effect(statement):
     """What an assertion does beside asserting."""
     if isinstance(statement, ast.Assert):
@@ -122,11 +130,15 @@ class _Calls:
         self.parameters = {node.arg for node in ast.walk(test.args) if isinstance(node, ast.arg)}
         expectations = _Expectations(test, {}, constants, random.Random(0))
         self.inputs_are_the_same = expectations.inputs_are_the_same()
-        for row in self.rows(expectations):
-            self.look(test.body, itertools.chain(*row))
+        # pytest lets the decorator next to the function vary last.
+        tables = self.rows(expectations)[::-1]
+        self.number = math.prod(map(len, tables))
+        self.is_reordered = any(map(_reorders, test.decorator_list))
+        for self.row, rows in zip(range(_ROWS), itertools.product(*tables)):
+            self.look(test.body, itertools.chain(*rows))
 
     def rows(self, expectations):
-        """The values of parameters, as statements."""
+        """Tables of the values of parameters, as statements."""
         tables = []
         for decorator, rows in expectations.tables():
             names = ast.literal_eval(decorator.args[0]) if _is_constant(decorator.args[0]) else []
@@ -137,7 +149,7 @@ class _Calls:
             plain = lambda row: ast.Tuple(row.args, ast.Load()) if len(names) > 1 else row.args[0]
             rows = [plain(row) if _called(row) == "param" else row for row in rows.elts]
             tables.append([_assigned(target, row) for row in rows])
-        return itertools.islice(itertools.product(*filter(None, tables)), _ROWS)
+        return [table for table in tables if table]
 
     def look(self, block, before):
         before = list(before)
@@ -289,6 +301,8 @@ class _Call:
     def __init__(self, calls, function, statements, asked, local, expected):
         self.calls, self.function, self.local = calls, function, local
         self.nodes, self.expected = [*statements, asked], expected
+        # Of so many; pytest knows whether there are others.
+        self.row = None if calls.is_reordered else [calls.row, calls.number]
 
     def question(self, rng):
         """Its forms: as it is, and changed."""
@@ -300,7 +314,7 @@ class _Call:
             form = _text(new[:-1], new[-1])
             if form not in forms and len(forms) <= _CHANGED:
                 forms.append(form)
-        return {"function": self.function, "forms": forms, "expected": self.expected}
+        return {"function": self.function, "forms": forms, "expected": self.expected, "row": self.row}
 
 
 def _questions(files, own, seed):

@@ -3,30 +3,25 @@
 //! input changed a little is asked of both, each in a fresh container. It is a
 //! measure and no verdict: honest code may differ where no test looks.
 
+mod asking;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::{FutureExt, try_join};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
-use swe_ci_base::code::CodeTree;
 use swe_ci_core::audit::{FunctionAnswers, Generalisation, LeftOut};
-use swe_ci_sandbox::{CODE_FOLDER, ContainerSpec, Sandbox, SandboxError};
+use swe_ci_sandbox::{ContainerSpec, Sandbox, SandboxError};
 
-use crate::{Grading, TESTS, function_of, program};
+use crate::{Grading, function_of};
+use asking::Session;
 
-const PROGRAM: &str = include_str!("ask.py");
 /// How long the oracle may take for an answer.
 const ORACLE_TIME: Duration = Duration::from_secs(4);
 /// How long other code may: it is no worse for being slower.
 const CODE_TIME: Duration = Duration::from_secs(10);
-/// And for all.
-const ALL_TIME: Duration = Duration::from_secs(100);
-/// The program itself ends within this time after that.
-const GRACE: Duration = Duration::from_secs(20);
 
 /// A call that a test compares with a constant, with its changed inputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +30,12 @@ pub(crate) struct Question {
     file: String,
     /// Its test, as node ids name it.
     test: String,
+    /// Its row, of so many, as a parser sees it.
+    #[serde(default, skip_serializing)]
+    row: Option<(usize, usize)>,
+    /// The node id of the row; absent where it is unknown.
+    #[serde(default)]
+    id: Option<String>,
     /// The package's function, or one of the tests' that calls it.
     function: String,
     /// Statements and the expression behind them: as the test has them, then
@@ -151,8 +152,14 @@ pub async fn generalisation<'a>(
     tests: impl Iterator<Item = (&'a str, bool)>,
 ) -> Result<Generalisation, SandboxError> {
     let Questions { asked, left_out } = questions;
+    let tests: Vec<(&str, bool)> = tests.collect();
     let mut count = Count {
-        passed: passed(tests),
+        passed: passed(&tests),
+        passing: tests
+            .iter()
+            .filter(|(_, passes)| *passes)
+            .map(|(id, _)| *id)
+            .collect(),
         left_out: left_out.clone(),
         ..Count::default()
     };
@@ -184,6 +191,14 @@ pub async fn generalisation<'a>(
 }
 
 impl Question {
+    /// Where the suite has as many rows of the test as the parser sees.
+    pub(crate) fn find_row(&mut self, order: &[String]) {
+        let ids = order.iter().filter(|id| function_of(id) == self.test);
+        let ids: Vec<&String> = ids.collect();
+        let row = self.row.take().filter(|(_, rows)| *rows == ids.len());
+        self.id = row.and_then(|(row, _)| ids.get(row).map(|id| (*id).clone()));
+    }
+
     fn as_written(&self) -> Self {
         Self {
             forms: self.forms[..1].to_vec(),
@@ -197,10 +212,10 @@ impl Question {
 }
 
 /// The tests of which all rows pass.
-fn passed<'a>(tests: impl Iterator<Item = (&'a str, bool)>) -> BTreeSet<&'a str> {
+fn passed<'a>(tests: &[(&'a str, bool)]) -> BTreeSet<&'a str> {
     let (mut passed, mut failed) = (BTreeSet::new(), BTreeSet::new());
     for (id, passes) in tests {
-        let which = if passes { &mut passed } else { &mut failed };
+        let which = if *passes { &mut passed } else { &mut failed };
         which.insert(function_of(id));
     }
     passed.difference(&failed).copied().collect()
@@ -210,6 +225,7 @@ fn passed<'a>(tests: impl Iterator<Item = (&'a str, bool)>) -> BTreeSet<&'a str>
 #[derive(Default)]
 struct Count<'a> {
     passed: BTreeSet<&'a str>,
+    passing: BTreeSet<&'a str>,
     functions: BTreeMap<String, FunctionAnswers>,
     unanswered: u32,
     late: u32,
@@ -231,7 +247,11 @@ impl Count<'_> {
             return;
         }
         let is_right = question.is_answered(0, code);
-        let counts = is_right || question.is_pinned && self.passed.contains(&*question.test);
+        let passes = match &question.id {
+            Some(id) => self.passing.contains(&**id),
+            None => self.passed.contains(&*question.test),
+        };
+        let counts = is_right || question.is_pinned && passes;
         let is_stable = question.is_answered(0, oracle);
         if !(self.leave_out_unless(is_stable, UNSTABLE)
             && self.leave_out_unless(counts, "the code answers otherwise"))
@@ -268,126 +288,4 @@ impl Count<'_> {
             ..Generalisation::of(functions, self.unanswered, left_out.collect())
         }
     }
-}
-
-/// Which process asks a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asking {
-    /// A copy of the one that has imported its file.
-    Copy,
-    /// One that has imported its file itself, with its threads.
-    Own,
-}
-
-/// Where code is asked.
-struct Session<'a> {
-    sandbox: &'a dyn Sandbox,
-    spec: &'a ContainerSpec,
-    oracle: &'a CodeTree,
-}
-
-impl<'a> Session<'a> {
-    fn new(sandbox: &'a dyn Sandbox, spec: &'a ContainerSpec, grading: &'a Grading) -> Self {
-        Self {
-            sandbox,
-            spec,
-            oracle: &grading.oracle,
-        }
-    }
-
-    /// With other answers to the questions that the code does not answer as its test
-    /// has them: what it began as it was imported, such as a thread, may be missing.
-    async fn ask_again(
-        &self,
-        code: &CodeTree,
-        questions: &[Question],
-        mut answers: Vec<Vec<Option<Answer>>>,
-    ) -> Result<Vec<Vec<Option<Answer>>>, SandboxError> {
-        let silent =
-            |answers: &[Option<Answer>]| matches!(answers[0], None | Some(Answer::Raised(_)));
-        let again = questions.iter().zip(&answers).enumerate();
-        let again = again.filter(|(_, (_, answers))| silent(answers));
-        let (places, again): (Vec<usize>, Vec<Question>) = again
-            .map(|(place, (question, _))| (place, question.clone()))
-            .unzip();
-        if !again.is_empty() {
-            let asked = self.ask_in(Asking::Own, code, &again, 0, CODE_TIME).await?;
-            for (place, own) in places.into_iter().zip(asked) {
-                if questions[place].is_answered(0, &own) {
-                    answers[place] = own;
-                }
-            }
-        }
-        Ok(answers)
-    }
-
-    async fn ask(
-        &self,
-        code: &CodeTree,
-        questions: &[Question],
-        hash_seed: u8,
-        answer_time: Duration,
-    ) -> Result<Vec<Vec<Option<Answer>>>, SandboxError> {
-        self.ask_in(Asking::Copy, code, questions, hash_seed, answer_time)
-            .await
-    }
-
-    /// The answers of some code to each form of each question, in a container of its
-    /// own; `None` for those that did not come.
-    async fn ask_in(
-        &self,
-        asking: Asking,
-        code: &CodeTree,
-        questions: &[Question],
-        hash_seed: u8,
-        answer_time: Duration,
-    ) -> Result<Vec<Vec<Option<Answer>>>, SandboxError> {
-        let forms = questions.iter().flat_map(|question| {
-            let forms = question.forms.iter();
-            forms.map(|[statements, expression]| [&question.file, statements, expression])
-        });
-        let forms: Vec<[&String; 3]> = forms.collect();
-        let input = json!({
-            "code": CODE_FOLDER,
-            "copies": asking == Asking::Copy,
-            "seconds_each": answer_time.as_secs(),
-            "seconds": ALL_TIME.as_secs(),
-            "questions": forms,
-        });
-        let container = self.sandbox.open(self.spec).await?;
-        let code = code.clone().with_folder_of(TESTS, self.oracle);
-        container.put(&[(CODE_FOLDER, &code)]).await?;
-        let (limit, began) = (ALL_TIME + GRACE, Instant::now());
-        let printed =
-            program::run(container.as_ref(), &[PROGRAM], &input, hash_seed, limit).await?;
-        let mut answers = answers(&printed.output, forms.len());
-        // The code can say so too: before its time is up, or between answers.
-        let is_answer = |answer: &Option<Answer>| !matches!(answer, None | Some(Answer::Late));
-        let in_time = match began.elapsed() < ALL_TIME {
-            true => answers.len(),
-            false => answers
-                .iter()
-                .rposition(is_answer)
-                .map_or(0, |last| last + 1),
-        };
-        for answer in &mut answers[..in_time] {
-            answer.take_if(|answer| *answer == Answer::Late);
-        }
-        let mut answers = answers.into_iter();
-        let of = |question: &Question| answers.by_ref().take(question.forms.len()).collect();
-        Ok(questions.iter().map(of).collect())
-    }
-}
-
-/// The answers that a program printed, of so many. A line of others is none.
-fn answers(output: &[u8], number: usize) -> Vec<Option<Answer>> {
-    let mut answers = vec![None; number];
-    let lines = output.split(|byte| *byte == b'\n');
-    let lines = lines.filter_map(|line| serde_json::from_slice::<(usize, Answer)>(line).ok());
-    for (number, answer) in lines {
-        if let Some(place @ None) = answers.get_mut(number) {
-            *place = Some(answer);
-        }
-    }
-    answers
 }

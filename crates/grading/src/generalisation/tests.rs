@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{Answer, PROGRAM};
+use super::asking::{PROGRAM, answers as answers_of};
+use super::{Answer, Question};
 use crate::READ_BOOTSTRAP;
 use crate::contradictions::PROGRAM as MAKER;
 
@@ -140,6 +141,43 @@ fn only_constants_are_expected_of_all_code() {
 }
 
 #[test]
+fn a_row_is_found_by_its_place() {
+    let check = |decorators: &str, ids: &[&str], expect: [Option<&str>; 2]| {
+        let body = "def test(a, b): assert shop.f(a, b) == 6\n";
+        let (asked, _) = questions(&format!("import pytest\nimport shop\n{decorators}{body}"));
+        let order: Vec<String> = ids
+            .iter()
+            .map(|row| format!("tests/test_a.py::test{row}"))
+            .collect();
+        let found = [("1", "4"), ("2", "3")].map(|(a, b)| {
+            let statements = |text: &str| {
+                text.contains(&format!("a = {a}")) && text.contains(&format!("b = {b}"))
+            };
+            let one = asked
+                .iter()
+                .find(|q| statements(q["forms"][0][0].as_str().unwrap()));
+            let mut question: Question = serde_json::from_value(one.unwrap().clone()).unwrap();
+            question.find_row(&order);
+            question.id
+        });
+        let found = found.each_ref().map(|id| {
+            let id = id.as_deref()?;
+            id.strip_prefix("tests/test_a.py::test")
+        });
+        assert_eq!(found, expect, "{decorators}");
+    };
+    let one = "@pytest.mark.parametrize('a, b', [(1, 4), (2, 3)])\n";
+    check(one, &["[1-4]", "[2-3]"], [Some("[1-4]"), Some("[2-3]")]);
+    // Something else makes rows too.
+    check(one, &["[1-4-x]", "[2-3-x]", "[1-4-y]"], [None, None]);
+    let scoped = "@pytest.mark.parametrize('a, b', [(1, 4), (2, 3)], scope='module')\n";
+    check(scoped, &["[1-4]", "[2-3]"], [None, None]);
+    let two = "@pytest.mark.parametrize('a', [1, 2])\n@pytest.mark.parametrize('b', [3, 4])\n";
+    let ids = ["[3-1]", "[3-2]", "[4-1]", "[4-2]"];
+    check(two, &ids, [Some("[4-1]"), Some("[3-2]")]);
+}
+
+#[test]
 fn other_calls_are_counted() {
     let check = |body: &str, expect: Value| {
         let (asked, not_asked) = questions(&format!("import pytest\nimport shop\n{body}"));
@@ -236,7 +274,7 @@ fn answers(file: &str, expressions: &[&str]) -> Vec<Option<Answer>> {
         "questions": asked.collect::<Vec<_>>(),
     });
     let output = run(PROGRAM, &input);
-    super::answers(&output, expressions.len())
+    answers_of(&output, expressions.len())
 }
 
 #[test]
