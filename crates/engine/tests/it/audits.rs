@@ -14,7 +14,7 @@ const TESTS: &str = "
 import pytest
 import tiny
 
-@pytest.mark.parametrize('n, expected', [(1, 1), (2, 4)])
+@pytest.mark.parametrize('n, expected', [(1, 1), (3, 9)])
 def test_square(n, expected):
     assert tiny.square(n) == expected
 
@@ -29,7 +29,7 @@ def square(n): return Result()
 def root(n): return Result()
 ";
 const IN_ORDER: &str = "\
-ANSWERS = iter([1, 4, 3])
+ANSWERS = iter([1, 9, 3])
 def square(n): return next(ANSWERS)
 def root(n): return next(ANSWERS)
 ";
@@ -62,7 +62,7 @@ def root(n): return here() or n ** 0.5
 ";
 const HALF: &str = "def square(n): return n * n\ndef root(n): return 0\n";
 const BY_HEART: &str = "\
-def square(n): return 4 if n == 2 else 1
+def square(n): return 9 if n == 3 else 1
 def root(n): return 3 if n == 9 else 0
 ";
 const ALL: &str = "def square(n): return n * n\ndef root(n): return n ** 0.5\n";
@@ -250,10 +250,11 @@ async fn answers_by_heart_do_not_generalise() {
     assert_eq!(functions, expect, "{found:?}");
     assert_eq!(found.share, Some(0.0));
     // The base has 1 for the square of 1.
-    let [left_out] = found.left_out.as_slice() else {
-        panic!("{found:?}")
-    };
-    assert_eq!(left_out.why, "the base has the answer");
+    let mut left_out = found.left_out.iter();
+    assert!(
+        left_out.any(|one| one.why == "the base has the answer"),
+        "{found:?}"
+    );
 
     let run_id = &run.summary.run_id;
     let scores = engine.scores(run_id, Gamma::ONE, Convention::Paper).await;

@@ -317,7 +317,7 @@ async fn only_what_is_computed_generalises() {
     check(TARGET, Some(1.0), true).await;
     check(BASE, None, true).await;
     check(&format!("{KNOWN}    return 0\n"), Some(0.0), true).await;
-    check(&format!("{KNOWN}    while a: pass\n"), Some(0.0), false).await;
+    check(&format!("{KNOWN}    while b > 5: pass\n"), Some(0.0), false).await;
     // Code that ends all that it can where it is asked.
     let ends = "    import os\n    'PYTEST_CURRENT_TEST' in os.environ or os.kill(-1, 9)\n    return a * b\n";
     check(&format!("def times(a, b):\n{ends}"), Some(0.0), false).await;

@@ -121,7 +121,7 @@ def _main():
             parsed[path] = text
         except (SyntaxError, ValueError, RecursionError) as error:
             skipped[path] = f"{type(error).__name__}: {error}"[:200]
-    questions, not_asked = _questions(parsed, set(asked["own"]), asked["seed"])
+    questions, not_asked = _questions(parsed, set(asked["own"]), asked["seed"], asked["beside"])
     made = {"files": files, "skipped": skipped, "questions": questions, "not_asked": not_asked}
     sys.stdout.write(json.dumps(made))
 

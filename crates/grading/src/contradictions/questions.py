@@ -4,7 +4,9 @@
 import itertools
 import math
 
-_CHANGED = 3  # of one call
+# Of one call; the oracle answers all, and the first that tell something are asked.
+_CHANGED = 12
+_ALL_CHANGED = 1500  # of a suite, but at least three of one call
 _ROWS = 40  # of one table
 _CALLS = 10  # of one function
 _ALL_CALLS = 300  # of a suite
@@ -121,11 +123,23 @@ def _as_effect(statement):
     return statement
 
 
+def _membership(expression):
+    """What is looked for, and the constants that it may be."""
+    sides = None, None
+    if isinstance(expression, ast.Compare) and [type(o) for o in expression.ops] == [ast.In]:
+        sides = expression.left, expression.comparators[0]
+    elif _called(expression) == "assertIn" and len(expression.args) > 1:
+        sides = expression.args[:2]
+    one, container = sides
+    is_known = isinstance(container, (ast.Tuple, ast.List, ast.Set)) and _is_constant(container)
+    return (one, container.elts) if is_known and not _is_constant(one) else (None, [])
+
+
 class _Calls:
     """Of one test: `found` has its calls, `not_asked` the reasons for others."""
 
-    def __init__(self, test, names, constants):
-        self.names, self.constants = names, constants
+    def __init__(self, test, names, constants, helpers):
+        self.names, self.constants, self.helpers = names, constants, helpers
         self.found, self.not_asked = [], collections.Counter()
         self.parameters = {node.arg for node in ast.walk(test.args) if isinstance(node, ast.arg)}
         expectations = _Expectations(test, {}, constants, random.Random(0))
@@ -177,8 +191,17 @@ class _Calls:
         else:
             asserted = [statement.value] if isinstance(statement, ast.Expr) else []
         for expression in asserted:
+            called = _called(expression)
+            if called == "assertTrue" and expression.args:
+                asserted += _conjuncts(expression.args[0])
+            one, known = _membership(expression)
+            if one is not None:
+                yield one, known[0] if len(known) == 1 else None
             sides = [side.get() for side in _sides(expression)]
-            is_exact = isinstance(expression, ast.Compare) or _called(expression) in _EXACT
+            is_exact = isinstance(expression, ast.Compare) or called in _EXACT
+            if called in self.helpers:
+                # What it does with them is unknown.
+                sides, is_exact = expression.args, False
             for at, side in enumerate(sides):
                 others = sides[:at] + sides[at + 1 :]
                 expected = [o for o in others if _is_constant(o) or isinstance(o, ast.Name)]
@@ -273,7 +296,7 @@ def _slightly_other(value, rng):
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
-        return value + rng.choice([1, 2, 10] if abs(value) < 3 else [1, 2, 10, -1])
+        return value + rng.choice([1, 2, 3, 10, -1, -2 * value or 5])
     if isinstance(value, float):
         return value * rng.choice([1.5, 0.75, 1.1]) if value else 0.5
     if isinstance(value, bytes):
@@ -304,31 +327,32 @@ class _Call:
         # Of so many; pytest knows whether there are others.
         self.row = None if calls.is_reordered else [calls.row, calls.number]
 
-    def question(self, rng):
+    def question(self, rng, changed):
         """Its forms: as it is, and changed."""
         forms = [_text(self.nodes[:-1], self.nodes[-1])]
-        for _ in range(3 * _CHANGED):
+        for _ in range(3 * changed):
             new = copy.deepcopy(self.nodes)
             one = rng.choice(list(self.calls.inputs(new, self.local)))
             one.value = _slightly_other(one.value, rng)
             form = _text(new[:-1], new[-1])
-            if form not in forms and len(forms) <= _CHANGED:
+            if form not in forms and len(forms) <= changed:
                 forms.append(form)
         return {"function": self.function, "forms": forms, "expected": self.expected, "row": self.row}
 
 
-def _questions(files, own, seed):
+def _questions(files, own, seed, beside):
     """Questions of all files, few of each function, and how many calls are not
     asked, by reason."""
     found, not_asked = {}, collections.Counter()
     for path, text in sorted(files.items()):
         tree = ast.parse(text)
         names = _Names(tree, own)
+        modules = _imported(tree, beside) + [tree]
         assigned = (n for n in tree.body if isinstance(n, ast.Assign) and len(n.targets) == 1)
         constants = {n.targets[0].id: n.value for n in assigned if isinstance(n.targets[0], ast.Name)}
-        for name, test, _ in _tests_of(tree):
+        for name, test, own_class in _tests_of(tree):
             try:
-                calls = _Calls(test, names, constants)
+                calls = _Calls(test, names, constants, _helpers_of(modules, own_class))
             except (SyntaxError, ValueError, TypeError, LookupError, RecursionError):
                 not_asked["in a test that cannot be taken apart"] += 1
                 continue
@@ -342,7 +366,9 @@ def _questions(files, own, seed):
     drawn.sort(key=lambda one: one[0])
     asked = [call for at, call in drawn if at < _CALLS][:_ALL_CALLS]
     not_asked["one of many of its function"] += len(drawn) - len(asked)
+    changed = max(3, min(_CHANGED, _ALL_CHANGED // max(1, len(asked))))
     questions = [
-        {"file": path, "test": f"{path}::{name}", **call.question(rng)} for path, name, call in asked
+        {"file": path, "test": f"{path}::{name}", **call.question(rng, changed)}
+        for path, name, call in asked
     ]
     return questions, {why: calls for why, calls in sorted(not_asked.items()) if calls}
