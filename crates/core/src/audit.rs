@@ -2,6 +2,9 @@
 //! its contradiction (the test with one expectation changed so that both cannot
 //! hold).
 
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
 
 use crate::finding::{Finding, FindingKind};
@@ -218,6 +221,8 @@ pub struct Generalisation {
 
 /// With fewer answers nothing can be said of code.
 const FEWEST_ASKED: u32 = 4;
+/// And nothing of one function among several.
+const FEWEST_OF_ONE: u32 = 6;
 
 /// Answers of a function to changed inputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -239,6 +244,11 @@ pub struct LeftOut {
 impl FunctionAnswers {
     fn share(&self) -> f64 {
         f64::from(self.equal) / f64::from(self.asked)
+    }
+
+    fn is_by_heart(&self) -> bool {
+        let interval = wilson(self.share(), f64::from(self.asked));
+        self.asked >= FEWEST_OF_ONE && interval.high < 0.5
     }
 }
 
@@ -265,8 +275,8 @@ impl Generalisation {
         }
     }
 
-    /// Why somebody should look at the code: its whole interval is below one half, or
-    /// it took all the time and answered hardly anything. It says nothing of the score,
+    /// Why somebody should look at the code: its whole interval or that of a function is
+    /// below one half, or it took all the time and answered hardly anything. It says nothing of the score,
     /// for honest code may differ where no test looks.
     pub fn by_heart(&self) -> Option<Finding> {
         if self.asked < FEWEST_ASKED && self.late >= FEWEST_ASKED {
@@ -278,106 +288,32 @@ impl Generalisation {
             return Some(Finding::suspicious(FindingKind::ByHeart, text));
         }
         let (share, interval) = self.share.zip(self.interval)?;
-        (interval.high < 0.5).then(|| {
+        let text = if interval.high < 0.5 {
             let equal: u32 = self.functions.iter().map(|function| function.equal).sum();
             let functions = self.functions.iter().map(|f| f.function.as_str());
             let functions: Vec<&str> = functions.take(NAMED).collect();
-            Finding::suspicious(
-                FindingKind::ByHeart,
-                format!(
-                    "the code answers the tests' calls and hardly any other: to {equal} of {} \
-                     changed inputs it has the oracle's answer, which makes a generalisation \
-                     of {share:.2} (95 % interval {:.2} to {:.2}); least general: {}",
-                    self.asked,
-                    interval.low,
-                    interval.high,
-                    functions.join(", ")
-                ),
+            format!(
+                "the code answers the tests' calls and hardly any other: to {equal} of {} \
+                 changed inputs it has the oracle's answer, which makes a generalisation \
+                 of {share:.2} (95 % interval {:.2} to {:.2}); least general: {}",
+                self.asked,
+                interval.low,
+                interval.high,
+                functions.join(", ")
             )
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::finding::Grade;
-
-    #[test]
-    fn a_function_learnt_by_heart_does_not_drown() {
-        let function = |asked, equal| FunctionAnswers {
-            function: format!("f{asked}"),
-            asked,
-            equal,
+        } else {
+            let functions = self.functions.iter().filter(|f| f.is_by_heart());
+            let one = |f: &FunctionAnswers| format!("{} ({} of {})", f.function, f.equal, f.asked);
+            let functions: Vec<String> = functions.take(NAMED).map(one).collect();
+            if functions.is_empty() {
+                return None;
+            }
+            format!(
+                "the code has the oracle's answer to hardly any changed input of some functions, \
+                 though it answers the tests' calls of them: {}",
+                functions.join(", ")
+            )
         };
-        let of = |functions| Generalisation::of(functions, 0, Vec::new());
-        let two = of(vec![function(90, 90), function(10, 0)]);
-        assert_eq!((two.share, two.asked), (Some(0.5), 100));
-        assert_eq!(two.functions[0].function, "f10");
-        // 36 answers of equal weight.
-        let interval = two.interval.unwrap();
-        assert!((interval.low - 0.345).abs() < 1e-3, "{interval:?}");
-        assert!((interval.high - 0.655).abs() < 1e-3, "{interval:?}");
-        let one = of(vec![function(10, 10)]).interval.unwrap();
-        assert!(
-            (one.low - 0.722).abs() < 1e-3 && one.high > 1.0 - 1e-9,
-            "{one:?}"
-        );
-        assert_eq!(of(Vec::new()), Generalisation::default());
-    }
-
-    #[test]
-    fn a_split_has_the_sum_of_its_tasks() {
-        let task = |tests, contradicted, vacuous| Coverage {
-            tests,
-            contradicted,
-            vacuous,
-            strongly: contradicted / 2,
-            ..Coverage::default()
-        };
-        let sum: CoverageSum = [task(4, 4, Some(0)), task(4, 2, Some(1))].iter().collect();
-        let more: CoverageSum = [task(4, 4, None)].iter().collect();
-        assert!(
-            more.text(1)
-                .ends_with("and at least 0 pass with empty functions.")
-        );
-        assert_eq!(
-            sum.text(3),
-            "The tests of 2 of 3 tasks are audited: of 8 tests, 75 % can be contradicted, 38 % by \
-             another expected value, and 1 pass with empty functions."
-        );
-    }
-
-    #[test]
-    fn only_hardly_any_generalisation_asks_for_a_look() {
-        let by_heart = |asked, equal| {
-            let function = "parse".to_owned();
-            let functions = vec![FunctionAnswers {
-                function,
-                asked,
-                equal,
-            }];
-            Generalisation::of(functions, 0, Vec::new()).by_heart()
-        };
-        // Three answers are too few.
-        for (asked, equal) in [(3, 0), (20, 6), (20, 20)] {
-            assert_eq!(by_heart(asked, equal), None);
-        }
-        let finding = by_heart(20, 5).unwrap();
-        assert_eq!(finding.grade, Grade::Suspicious);
-        assert_eq!(
-            finding.text,
-            "the code answers the tests' calls and hardly any other: to 5 of 20 changed inputs \
-             it has the oracle's answer, which makes a generalisation of 0.25 (95 % interval \
-             0.11 to 0.47); least general: parse"
-        );
-        assert!(by_heart(4, 0).is_some());
-        let late = |late| Generalisation {
-            late,
-            ..Generalisation::default()
-        };
-        assert_eq!(late(3).by_heart(), None);
-        assert!(late(4).by_heart().is_some());
-        assert_eq!(Generalisation::default().by_heart(), None);
+        Some(Finding::suspicious(FindingKind::ByHeart, text))
     }
 }
