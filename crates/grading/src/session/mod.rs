@@ -20,7 +20,7 @@ use report::{did_not_run, report_of};
 const MAX_TESTS: usize = 200_000;
 /// The most bytes of failure messages that are kept.
 const MAX_TEXT: usize = 32 << 20;
-/// The most findings of one kind that are told.
+/// The most findings of one kind and grade that are told.
 const MAX_FINDINGS: usize = 20;
 /// pytest's own exit codes end here.
 const LAST_EXIT_CODE: i64 = 5;
@@ -161,7 +161,8 @@ impl Session {
     }
 
     fn find(&mut self, finding: Finding) {
-        let alike = self.findings.iter().filter(|f| f.kind == finding.kind);
+        let like = |f: &&Finding| f.kind == finding.kind && f.grade == finding.grade;
+        let alike = self.findings.iter().filter(like);
         if alike.count() < MAX_FINDINGS && !self.findings.contains(&finding) {
             self.findings.push(finding);
         }

@@ -109,6 +109,24 @@ fn canaries_are_not_in_the_report() {
     assert_eq!(report.passed(), 1);
 }
 
+/// Many lesser findings hide no tampering, and are not all told.
+#[test]
+fn findings_are_counted_by_grade() {
+    let mut told = Told::new();
+    for number in 0..MAX_FINDINGS + 5 {
+        for _ in 0..2 {
+            told.test(&format!("tests/test_a.py::test_{number}"), "passed");
+        }
+    }
+    told.session.take(Err(Foreign));
+    let verdict = told.end(1);
+    assert_eq!(
+        worst(&verdict),
+        Some((Grade::Tampered, FindingKind::Report))
+    );
+    assert_eq!(verdict.findings.len(), MAX_FINDINGS + 1, "{verdict:?}");
+}
+
 #[test]
 fn tests_that_the_code_makes_up_do_not_count() {
     let mut told = Told::new();
