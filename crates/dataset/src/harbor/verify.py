@@ -268,6 +268,8 @@ class Session:
         category = frame["category"]
         if category not in ("", "passed"):
             test["category"] = category
+        elif frame["when"] == "call" and not self.is_decided(test):
+            test["category"] = None
         stage = {"duration": frame["seconds"], "outcome": frame["outcome"]}
         if text:
             stage["longrepr"] = text
@@ -300,6 +302,12 @@ class Session:
     @staticmethod
     def outcome(test):
         return test["category"] or "passed"
+
+    def is_decided(self, test):
+        """Whether it did not pass, in words of pytest's own; plugins that repeat
+        tests have others for a try that does not count."""
+        outcome = self.outcome(test)
+        return outcome.endswith("failed") or outcome in ("error", "skipped", "xpassed")
 
     def conclude(self, process_exit):
         """The outcomes by node id.
