@@ -169,7 +169,7 @@ async fn server_and_browser_are_equally_sure() {
     browser.hydrated().await;
     let sent = rows_sent(&browser).await;
     assert!(
-        sent[0].as_str().unwrap().contains("95 % interval [0."),
+        sent[0].as_str().unwrap().contains("95\u{a0}% interval [0."),
         "{sent}"
     );
     assert_eq!(rows(&browser).await, sent, "after hydration");
