@@ -232,6 +232,9 @@ pub struct FunctionAnswers {
     pub asked: u32,
     /// Answers equal to the oracle's.
     pub equal: u32,
+    /// Those of a type whose equality nobody knows; they count as other answers.
+    #[serde(default)]
+    pub unknown: u32,
 }
 
 /// Calls that do not count for one reason.
@@ -246,9 +249,11 @@ impl FunctionAnswers {
         f64::from(self.equal) / f64::from(self.asked)
     }
 
+    /// Answers of an unknown type take no part: an honest one may equal numbers.
     fn is_by_heart(&self) -> bool {
-        let interval = wilson(self.share(), f64::from(self.asked));
-        self.asked >= FEWEST_OF_ONE && interval.high < 0.5
+        let known = self.asked.saturating_sub(self.unknown);
+        let share = f64::from(self.equal) / f64::from(known);
+        known >= FEWEST_OF_ONE && wilson(share, f64::from(known)).high < 0.5
     }
 }
 

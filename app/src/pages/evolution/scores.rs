@@ -101,6 +101,7 @@ fn Generalised(generalisation: Generalisation) -> impl IntoView {
             function,
             asked,
             equal,
+            ..
         } = function;
         view! { <li><code>{visible(function).into_owned()}</code>{format!(": {equal} of {asked} equal")}</li> }
     };
@@ -190,6 +191,7 @@ mod tests {
             function: "f".into(),
             asked,
             equal,
+            unknown: 0,
         };
         let check = |functions, expect: &str| {
             let generalisation = Generalisation::of(functions, 0, Vec::new());

@@ -7,6 +7,7 @@ fn a_function_learnt_by_heart_does_not_drown() {
         function: format!("f{asked}"),
         asked,
         equal,
+        unknown: 0,
     };
     let of = |functions| Generalisation::of(functions, 0, Vec::new());
     let two = of(vec![function(90, 90), function(10, 0)]);
@@ -54,6 +55,7 @@ fn only_hardly_any_generalisation_asks_for_a_look() {
             function,
             asked,
             equal,
+            unknown: 0,
         }];
         Generalisation::of(functions, 0, Vec::new()).by_heart()
     };
@@ -71,20 +73,23 @@ fn only_hardly_any_generalisation_asks_for_a_look() {
     );
     assert!(by_heart(4, 0).is_some());
     // One function is not hidden by the mean.
-    let beside = |asked, equal| {
+    let beside = |asked, equal, unknown| {
         let functions = [("table", asked, equal), ("sum", 9, 9), ("size", 9, 9)];
         let functions = functions.map(|(function, asked, equal)| FunctionAnswers {
             function: function.to_owned(),
             asked,
             equal,
+            unknown: if function == "table" { unknown } else { 0 },
         });
         Generalisation::of(functions.into(), 0, Vec::new()).by_heart()
     };
     for (asked, equal) in [(5, 0), (6, 1), (9, 2), (20, 6)] {
-        assert_eq!(beside(asked, equal), None, "{equal} of {asked}");
+        assert_eq!(beside(asked, equal, 0), None, "{equal} of {asked}");
     }
+    assert_eq!(beside(12, 0, 7), None);
+    assert!(beside(12, 0, 6).is_some());
     for (asked, equal) in [(6, 0), (8, 1), (12, 2), (20, 5)] {
-        let finding = beside(asked, equal).unwrap();
+        let finding = beside(asked, equal, 0).unwrap();
         let of = format!(": table ({equal} of {asked})");
         assert!(finding.text.ends_with(&of), "{finding:?}");
         assert_eq!(finding.grade, Grade::Suspicious);

@@ -278,9 +278,11 @@ impl Count<'_> {
                 function: question.function.clone(),
                 asked: 0,
                 equal: 0,
+                unknown: 0,
             });
             function.asked += 1;
             function.equal += u32::from(is_right && question.is_answered(form, code));
+            function.unknown += u32::from(code[form] == Some(Answer::Other));
             self.unanswered += u32::from(code[form].is_none());
         }
     }
