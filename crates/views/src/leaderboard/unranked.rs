@@ -29,7 +29,7 @@ pub struct Extent {
 }
 
 /// The share of a split's tasks that a ranked run has scores of.
-pub(super) const ENOUGH_TASKS: f64 = 0.95;
+const ENOUGH_TASKS: f64 = 0.95;
 
 impl LeaderboardData {
     /// The data of a board; sets the entries with a reason to take no rank apart.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::unranked::ENOUGH_TASKS;
 use super::{Entry, LeaderboardData};
 
 /// A leaderboard with only the tasks younger than the models, and the
@@ -19,8 +18,8 @@ pub struct LeftOut {
     pub undated_models: Vec<String>,
     /// Models that may have seen all of their tasks, in order of name.
     pub too_young: Vec<String>,
-    /// Models with fewer such tasks than 95 % of the most that any model has, in order
-    /// of name: their means are of other tasks.
+    /// Models with fewer such tasks than half of the most that any model has, in order
+    /// of name: one easy task must make no leader.
     pub too_few: Vec<String>,
     /// Tasks whose target has an unknown date, in order of name.
     pub undated_tasks: Vec<String>,
@@ -37,7 +36,7 @@ impl LeaderboardData {
         let unseen = |entry: &Entry| entry.since(entry.learnt_until());
         let mut entries: Vec<Entry> = self.entries.iter().map(unseen).collect();
         let most = entries.iter().map(|entry| entry.tasks.len()).max();
-        let enough = ENOUGH_TASKS * most.unwrap_or(0) as f64;
+        let enough = most.unwrap_or(0).div_ceil(2);
         for (entry, unseen) in self.entries.iter().zip(&mut entries) {
             let undated = entry
                 .tasks
@@ -49,7 +48,7 @@ impl LeaderboardData {
                 left_out.undated_models.push(entry.model.clone());
             } else if unseen.tasks.is_empty() {
                 left_out.too_young.push(entry.model.clone());
-            } else if (unseen.tasks.len() as f64) < enough {
+            } else if unseen.tasks.len() < enough {
                 left_out.too_few.push(entry.model.clone());
                 *unseen = entry.since(None);
             }
@@ -141,7 +140,6 @@ mod tests {
         assert_eq!(rows.data.entries[0].tasks.len(), 2);
     }
 
-    /// One easy task makes no leader.
     #[test]
     fn a_model_with_far_fewer_tasks_is_omitted() {
         let runs = vec![
