@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(lines("one two three", 20.0, 3), ["one two three"]);
         assert_eq!(lines("one two three", 5.0, 3), ["one two", "three"]);
         assert_eq!(lines("one two three four", 5.0, 1), ["one two…"]);
-        assert_eq!(lines("one 95\u{a0}%", 5.0, 3), ["one", "95\u{a0}%"]);
+        assert_eq!(lines("one 95\u{a0}%", 4.0, 3), ["one", "95\u{a0}%"]);
         assert_eq!(lines("  ", 5.0, 3), Vec::<String>::new());
         assert_eq!(lines("one", 5.0, 0), Vec::<String>::new());
     }
