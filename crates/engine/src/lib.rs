@@ -285,12 +285,19 @@ impl Engine {
     async fn end_of_run(self, run_id: String) -> RunEvent {
         loop {
             tokio::time::sleep(LOOK_FOR_END).await;
-            match self.store.steering(&run_id).await {
-                Ok((progress, _)) if progress.is_over() => {
+            // In a task of its own: whoever stops reading events stops this future, which
+            // must hold no connection of the database then.
+            let (store, id) = (self.store.clone(), run_id.clone());
+            let looked = tokio::spawn(async move { store.steering(&id).await });
+            match looked.await {
+                Ok(Ok((progress, _))) if progress.is_over() => {
                     return self.events.unstored(&run_id, What::Run { progress });
                 }
-                Ok(_) => {}
-                Err(error) => tracing::debug!("the end of a run may be missed: {}", error.chain()),
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => {
+                    tracing::debug!("the end of a run may be missed: {}", error.chain());
+                }
+                Err(error) => tracing::error!(%error, "looking for the end of a run failed"),
             }
         }
     }

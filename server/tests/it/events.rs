@@ -75,6 +75,9 @@ async fn a_thousand_readers_get_every_event() {
         let response = app.send(request(Some("0"))).await;
         readers.push(response.into_body().into_data_stream());
     }
+    // So long that all look for the end of the run, which nobody reads on to: they
+    // must hold no connection of the database meanwhile.
+    tokio::time::sleep(Duration::from_secs(6)).await;
     app.engine.pause(MODEL).await.unwrap();
     app.engine.resume(MODEL).await.unwrap();
     let mut received: Vec<Vec<String>> = Vec::new();
