@@ -40,7 +40,7 @@ async fn a_word_explains_itself() {
     // By keyboard: from what orders by the column before it. Escape hides it and leaves the
     // focus; it comes again with the focus.
     browser
-        .eval("document.querySelector('a.sort[href*=tests]').focus()")
+        .eval("document.querySelector('a.sort[href*=score]').focus()")
         .await;
     browser.press(Key::Tab).await;
     browser.until("the focus shows it", SHOWN).await;
