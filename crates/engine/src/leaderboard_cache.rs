@@ -41,7 +41,7 @@ pub struct LeaderboardCache {
     pub processors: Processors,
     /// How long regressions lasted, by run and revision of its results.
     pub recoveries: Shared<(String, String), Option<RecoveryTime>, RANKINGS>,
-    /// What the results of splits tell of their tasks.
+    /// The tasks of splits by their results.
     pub tasks: Shared<(String, i64), HashMap<TaskId, TaskInResults>, RANKINGS>,
     /// The finished handovers of splits.
     pub handovers: Shared<(String, i64), Vec<HandoverRun>, BOARDS>,

@@ -38,7 +38,7 @@ struct Learned {
     ends: BTreeSet<String>,
 }
 
-/// What the provider makes of requests as small as a probe.
+/// Whether the provider answers requests as small as a probe.
 #[derive(Debug, Default, Clone, Copy)]
 enum Probed {
     #[default]

@@ -32,7 +32,7 @@ pub(super) struct Failure {
     pub next: Next,
     /// The provider's `Retry-After`.
     pub pause: Option<Duration>,
-    /// What a probe beside the request has found already.
+    /// The reason why a probe beside the request found the provider unable.
     pub unable: Option<String>,
     /// Such a probe was answered, and the request was not: the agent's clock runs.
     pub is_left_alone: bool,

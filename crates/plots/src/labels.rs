@@ -214,14 +214,8 @@ fn places(width: f64, (x, y): (f64, f64)) -> [Place; 8] {
 mod tests {
     use super::*;
 
-    #[test]
-    fn names_stand_in_the_corners_between_lines() {
-        let at = (100.0, 50.0);
-        let lines = [
-            [(20.0, 50.0), (180.0, 50.0)],
-            [(100.0, 10.0), (100.0, 90.0)],
-        ];
-        let frame = Frame {
+    fn frame() -> Frame {
+        Frame {
             size: crate::Size {
                 width: 200,
                 height: 100,
@@ -229,7 +223,17 @@ mod tests {
             margins: crate::canvas::Margins::new(0, 0, 0, 0),
             x: 0.0..=1.0,
             y: 0.0..=1.0,
-        };
+        }
+    }
+
+    #[test]
+    fn names_stand_in_the_corners_between_lines() {
+        let at = (100.0, 50.0);
+        let lines = [
+            [(20.0, 50.0), (180.0, 50.0)],
+            [(100.0, 10.0), (100.0, 90.0)],
+        ];
+        let frame = frame();
         let names = Places::around(&frame, [at], lines);
         let clear = |place: &Place| names.is_free(place.area) && !names.crosses_line(place.area);
         let clear = places(60.0, at).map(|place| clear(&place));
@@ -238,15 +242,7 @@ mod tests {
 
     #[test]
     fn a_name_without_space_has_a_letter() {
-        let frame = Frame {
-            size: crate::Size {
-                width: 200,
-                height: 100,
-            },
-            margins: crate::canvas::Margins::new(0, 0, 0, 0),
-            x: 0.0..=1.0,
-            y: 0.0..=1.0,
-        };
+        let frame = frame();
         let points = [(100.0, 50.0), (100.0, 50.0), (20.0, 50.0)];
         let names = [
             "short",

@@ -2,7 +2,7 @@
 
 use crate::paint;
 
-/// What is within the outline of a marker.
+/// The inside of a marker's outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Filling {
     None,

@@ -245,7 +245,7 @@ impl<'a> Chart<'a> {
         (written.collect(), keys)
     }
 
-    /// What colours and shapes stand for.
+    /// The key of providers: each with its colour and shape.
     fn providers(&self) -> Vec<Key> {
         let of_runs = self.dots.iter().map(|dot| dot.run.provider.as_str());
         let of_rows = self.hollow.iter().map(|h| h.row.provider.as_str());

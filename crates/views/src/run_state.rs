@@ -5,7 +5,7 @@ use swe_ci_core::run::Progress;
 use crate::preflight::{Finding, PreflightState};
 use crate::view::RunSummary;
 
-/// What a reader has to know first: a queued run may wait for a decision.
+/// The state that a reader has to know first: a queued run may wait for a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunState<'a> {
     /// Its first failed check, if it names one.
@@ -41,7 +41,7 @@ impl RunSummary {
         }
     }
 
-    /// What its evolutions are called: with one sample of each task, tasks.
+    /// The name of its evolutions: tasks, with one sample of each.
     pub fn unit(&self) -> &'static str {
         match self.config.samples {
             1 => "task",

@@ -1,4 +1,4 @@
-//! What results tell of a task.
+//! A task by its results: how hard it is, and its numbers.
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::Convention;

@@ -98,7 +98,7 @@ fn percent(share: f64) -> String {
     format!("{:.0}\u{a0}%", share * 100.0)
 }
 
-/// What is known of an evolution's effort.
+/// The known amounts of an average evolution, each with its name.
 fn taken(row: &Row) -> Vec<(&'static str, String)> {
     let show = |name, rate, show: fn(f64) -> String| Some((name, show(row.took(rate)?)));
     let known = [

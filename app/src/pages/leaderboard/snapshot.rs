@@ -49,7 +49,7 @@ pub(super) fn Banner(snapshot: Snapshot, reading: Reading) -> impl IntoView {
     }
 }
 
-/// What changed between the snapshot and now.
+/// The runs whose rank or score differs between the snapshot and now.
 #[component]
 pub(super) fn Since(changes: Vec<ChangedRow>) -> impl IntoView {
     view! {

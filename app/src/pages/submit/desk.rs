@@ -1,4 +1,4 @@
-//! What the form of a new run begins with, and what its lists offer.
+//! The values that the form of a new run begins with, and the choices of its lists.
 
 use swe_ci_core::handover::HandoverTarget;
 use swe_ci_core::provider_key::KeyView;
@@ -24,7 +24,7 @@ pub(super) struct Desk {
     pub earlier: Vec<ListedRun>,
 }
 
-/// What the lists of the form offer.
+/// The choices of the form's lists.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Choices {
     /// Those with tasks that can run, in words.

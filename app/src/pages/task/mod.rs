@@ -136,7 +136,7 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
     }
 }
 
-/// What the architect of the best run asked for in its first iteration.
+/// The requirements of the best run's architect in its first iteration.
 #[component]
 fn FirstAsked(task: String, first: FirstRequirements) -> impl IntoView {
     let evolution = evolution_href(&first.run_id, &task, first.sample);

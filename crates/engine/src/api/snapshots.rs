@@ -134,7 +134,7 @@ impl Engine {
         Ok(data.await?)
     }
 
-    /// What a snapshot of a split would hold; `None` while no run has a score.
+    /// The content of a snapshot of a split as it is now; `None` while no run has a score.
     async fn pack(&self, split: &str) -> Result<Option<Packed>> {
         self.check_split(split).await?;
         let mut runs = self.store.leaderboard_runs(split).await?;

@@ -1,5 +1,5 @@
-//! What results tell of tasks: how hard they are, and the numbers of those whose tests
-//! were not counted here.
+//! Tasks by their results: how hard they are, and the numbers of those whose tests were
+//! not counted here.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -57,8 +57,8 @@ impl Engine {
         self.leaderboards.tasks.of(key, computation).await
     }
 
-    /// What the architect of the run that did best on a task asked for first; `None`
-    /// where it is not recorded.
+    /// The first requirements of the run that did best on a task; `None` where they are
+    /// not recorded.
     pub(super) async fn first_requirements(
         &self,
         task: &TaskId,

@@ -126,7 +126,7 @@ fn calls_that_are_compared_with_a_constant_are_asked() {
     );
 }
 
-/// What the package makes says nothing of other code that passes the test.
+/// An answer of the package's says nothing of other code that passes the test.
 #[test]
 fn only_constants_are_expected_of_all_code() {
     let check = |body: &str, expect: Value| {

@@ -101,7 +101,7 @@ impl Study {
         })
     }
 
-    /// What `make` gives for each of the others.
+    /// The middle of the values that `make` gives for the others.
     pub(super) fn middle_of_others(
         &self,
         make: impl Fn(&Entry, &Row) -> Vec<f64>,

@@ -97,8 +97,8 @@ impl LeaderboardData {
         self.incomplete(entry)
     }
 
-    /// What a run lacks must not be missing by its agent's doing or its submitter's:
-    /// while it goes on, the slow tasks are missing, and of chosen tasks the hard ones.
+    /// Tasks must not be missing by the doing of a run's agent or submitter: while the run
+    /// goes on, the slow ones are missing, and where it chose tasks, the hard ones.
     fn incomplete(&self, entry: &Entry) -> Option<Unranked> {
         let complete = |task: &&ScoredTask| task.samples.len() >= entry.samples as usize;
         let scored = count(entry.tasks.iter().filter(complete).count());

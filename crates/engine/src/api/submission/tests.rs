@@ -325,7 +325,7 @@ async fn a_copy_has_key_names_for_who_may_use_the_keys() {
     assert!(!toml.contains("acme"), "{toml}");
 }
 
-/// What the form itself finds, and what only the engine knows, come in one round.
+/// The problems that the form finds and those that only the engine knows come together.
 #[tokio::test]
 async fn a_form_reports_everything_at_once() {
     let data = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What the results on a board tell of its tasks.
+//! The difficulty of a board's tasks, by the results on it.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
