@@ -87,7 +87,7 @@ pub async fn stored_digests(
     Ok(blocking(parse).await?)
 }
 
-/// Why the evolutions of a run lost tests, as far as their reports were read.
+/// The losses of a run's evolutions, as far as their reports were read.
 pub async fn stored_losses(store: &Store, run_id: &str) -> Result<Vec<Loss>> {
     /// The rest of a digest is much longer.
     #[derive(serde::Deserialize)]

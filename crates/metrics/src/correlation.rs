@@ -1,10 +1,7 @@
 //! Pearson's correlation (Figure 7), and how certain it is.
 
 use crate::SAME;
-use crate::uncertainty::Interval;
-
-/// The 97.5 % quantile of the normal distribution.
-const Z: f64 = 1.959_963_984_540_054;
+use crate::uncertainty::{Interval, NORMAL_975};
 
 /// The correlation of the two coordinates, -1 to 1. `None` with fewer than
 /// three points, or when one coordinate does not vary: then it is undefined,
@@ -41,7 +38,7 @@ pub(crate) fn fisher(r: f64, n: usize) -> Option<Interval> {
     if n < 4 || r.abs() > 1.0 - SAME {
         return None;
     }
-    let half = Z / ((n - 3) as f64).sqrt();
+    let half = NORMAL_975 / ((n - 3) as f64).sqrt();
     let end = |shift: f64| (r.atanh() + shift).tanh();
     Some(Interval {
         low: end(-half),

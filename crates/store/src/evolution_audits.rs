@@ -147,13 +147,15 @@ impl Store {
 
     /// Stores what a suite's contradictions came to, replacing an earlier result.
     pub async fn put_contradictions(&self, suite: &str, of: &ContradictedSuite) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
         query(
             "INSERT INTO contradictions (suite, artifact, coverage) VALUES ($1, $2, $3)
              ON CONFLICT (suite) DO UPDATE SET artifact = excluded.artifact, coverage = excluded.coverage",
         )
         .with((suite, &of.artifact, to_json(&of.coverage)?))
-        .run(&self.pool)
-        .await
+        .run(&mut *tx)
+        .await?;
+        commit_change(tx).await
     }
 
     /// How far every suite that was audited is contradicted, by suite.

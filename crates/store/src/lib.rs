@@ -85,7 +85,7 @@ pub use regrades::NewRegrade;
 pub use rows::evolutions::{EvolutionRow, IterationRow, PinnedTask, Start, StepRow};
 pub use rows::runs::{RunListing, RunToExecute};
 pub use rows::suites::Suite;
-pub use rows::tasks::TaskRow;
+pub use rows::tasks::{TaskRow, task_revision};
 pub use run_counts::{LeaderboardRun, StoredCounts, TaskOrigin};
 pub use run_events::{MOST_EVENTS, StoredEvent};
 pub use run_list::Whose;

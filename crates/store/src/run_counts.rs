@@ -152,7 +152,8 @@ impl Store {
             "SELECT count(*) FROM split_tasks s JOIN task_revisions t ON t.id = s.task_id AND t.revision = s.revision
              WHERE s.split = $1 AND (t.state = 'ready'
                  OR EXISTS (SELECT 1 FROM evolutions e JOIN runs r ON r.id = e.run_id
-                            WHERE e.task_id = t.id AND r.split = s.split AND r.progress <> 'cancelled'
+                            WHERE e.task_id = t.id AND r.split = s.split
+                              AND r.visibility = 'public' AND r.progress <> 'cancelled'
                               AND (r.source IS NOT NULL OR {})
                               AND (e.base_sha IS NULL OR ({} AND {}))))",
             is_scored(),

@@ -119,7 +119,7 @@ impl Ranking {
         }
     }
 
-    /// What a file of the ranking says of itself.
+    /// The basis that a file of the ranking states.
     async fn basis(&self, engine: &Engine, unseen: bool) -> Result<Basis> {
         let data = self.data(engine).await?;
         Ok(Basis {
@@ -224,9 +224,9 @@ pub(crate) async fn leaderboard(
 
 /// The same rows as a table for spreadsheets (RFC 4180, UTF-8, all rows).
 ///
-/// Always: made_on, the day of the request; snapshot, its day if it is one; split, gamma, convention, seen, rank, rank_best, rank_worst,
-/// tie_group, run_id, model, provider, harness, harness_version, kind,
-/// mark, progress, metric_version, counts_only, unranked. By column: evoscore,
+/// Always: made_on, the day of the request; snapshot, its day if it is one; split, gamma,
+/// convention, seen, rank, rank_best, rank_worst, tie_group, run_id, model, provider,
+/// harness, harness_version, kind, mode, mark, progress, metric_version, counts_only, unranked. By column: evoscore,
 /// zero_regression_rate, solved_rate, zrr and average_turns, each with the ends
 /// `_low` and `_high` of its 95 % interval; net_zero_regression_rate;
 /// mi_win_rate and pylint_win_rate with `_low` and `_high`, and with them
@@ -352,7 +352,7 @@ pub(crate) async fn matrix(
     get, path = "/api/v1/matrix.csv", tag = "results",
     params(Ranking, OrderParameters),
     responses(
-        (status = 200, description = "made_on, snapshot, metric_version, split, gamma, convention, task_id, repo, run_id, model, kind, evoscore, solved, zero_regression, samples, absence", body = String, content_type = "text/csv"),
+        (status = 200, description = "made_on, snapshot, metric_version, split, gamma, convention, task_id, repo, run_id, model, kind, evoscore, solved, zero_regression, zrr, samples, absence", body = String, content_type = "text/csv"),
         Invalid, NoSuchSplit,
     ),
 )]

@@ -49,7 +49,7 @@ pub(crate) async fn snapshots(engine: ActorEngine) -> Answer<Vec<Snapshot>> {
     Ok(Json(engine.snapshots().await?))
 }
 
-/// What to freeze.
+/// The split to freeze.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SplitToFreeze {

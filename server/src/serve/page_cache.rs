@@ -160,7 +160,10 @@ fn run_of(path: &str) -> Option<&str> {
 }
 
 fn is_cached(path: &str) -> bool {
-    matches!(path, "/" | "/runs") || CACHED_PATHS.iter().any(|start| path.starts_with(start))
+    // The content of a snapshot is long, seldom asked for, and compressed best as it goes.
+    let is_content = path.starts_with("/api/v1/snapshots/") && path.ends_with("/content");
+    let is_listed = || CACHED_PATHS.iter().any(|start| path.starts_with(start));
+    matches!(path, "/" | "/runs") || (!is_content && is_listed())
 }
 
 /// A complete response in every encoding.

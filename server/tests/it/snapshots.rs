@@ -85,7 +85,7 @@ async fn a_snapshot_outlives_its_runs() {
     // The run is gone for visitors, and the task has other content.
     app.execute(&format!(
         "UPDATE runs SET visibility = 'private', revision = 'other' WHERE id = '{MODEL}';
-         UPDATE changes SET n = n + 1;"
+         UPDATE task_revisions SET base_sha = 'other'; UPDATE changes SET n = n + 1;"
     ))
     .await;
     let now = table(&app, "/api/v1/leaderboard.csv?split=demo").await;

@@ -1,10 +1,11 @@
-//! Why iterations lost tests: read from their reports in the background, kept in
+//! The reasons why iterations lost tests: read from their reports in the background, kept in
 //! digests, and summed for the pages of runs and models.
 
 use swe_ci_base::error::Result;
 use swe_ci_core::finding::tampering;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::report::Outcome;
+use swe_ci_store::artifacts::is_missing;
 use swe_ci_store::{IterationRow, StepRow};
 use swe_ci_views::failures::{Loss, LossClass, by_error};
 use swe_ci_views::inspection::{ChangedTest, Ended};
@@ -20,7 +21,7 @@ const MOST_LINES: usize = 20;
 
 #[swe_ci_boxed::boxed]
 impl Engine {
-    /// Why a run lost tests, as far as its reports were read.
+    /// The losses of a run by class, as far as its reports were read.
     ///
     /// # Errors
     /// [`Error::NotFound`](swe_ci_base::error::Error::NotFound) for a run the actor
@@ -40,8 +41,8 @@ impl Engine {
         Ok(lost_by_class(&losses))
     }
 
-    /// Reads why each iteration lost tests, one report after the other. Tests
-    /// without a result stay unknown.
+    /// Reads why each iteration lost tests, one report after the other. Tests without a
+    /// result stay unknown; a report that is missing is read once it is back.
     pub(crate) async fn read_losses(
         &self,
         evolution_id: &str,
@@ -55,8 +56,9 @@ impl Engine {
         for row in iterations {
             if !has_losses(digest, row) {
                 let lost = lost_between(&suite.tests, before, &row.outcomes);
-                let losses = self.losses_of(row, &lost, steps).await?;
-                digest.losses.insert(row.iteration, losses);
+                if let Some(losses) = self.losses_of(row, &lost, steps).await? {
+                    digest.losses.insert(row.iteration, losses);
+                }
             }
             if matches!(row.verdict, Verdict::Scored { .. }) {
                 before = &row.outcomes;
@@ -65,16 +67,20 @@ impl Engine {
         Ok(())
     }
 
+    /// `None` where its report is missing.
     async fn losses_of(
         &self,
         row: &IterationRow,
         lost: &[String],
         steps: &[StepRow],
-    ) -> Result<Vec<Loss>> {
+    ) -> Result<Option<Vec<Loss>>> {
         let report = match report_of(steps, row.iteration) {
             Some(key) if !lost.is_empty() => {
                 let _permit = self.heavy_reads.permit().await?;
-                readable(self.results_of(lost, &key).await)?
+                match self.results_of(lost, &key).await {
+                    Err(error) if is_missing(error.as_ref()) => return Ok(None),
+                    read => readable(read)?,
+                }
             }
             _ => None,
         };
@@ -105,6 +111,6 @@ impl Engine {
             frame: None,
             tests: unknown,
         }));
-        Ok(losses)
+        Ok(Some(losses))
     }
 }

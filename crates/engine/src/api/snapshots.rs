@@ -126,12 +126,19 @@ impl Engine {
     ) -> Result<LeaderboardData> {
         let snapshot = self.store.snapshot(day, Some(split)).await?;
         let content = self.snapshot_content(&snapshot).await?;
-        let data = blocking(move || {
-            let frozen: Frozen =
-                serde_json::from_slice(&content).context("a snapshot cannot be read")?;
-            Ok(frozen.leaderboard(snapshot, mode))
+        let read = blocking(move || {
+            serde_json::from_slice::<Frozen>(&content).context("a snapshot cannot be read")
         });
-        Ok(data.await?)
+        let frozen = read.await?;
+        // Its numbers would not be those that the citation of it names.
+        if frozen.metric_version != METRIC_VERSION {
+            return Err(Error::Conflict(format!(
+                "the snapshot of {day} has version {} of the metric definitions, this server version \
+                 {METRIC_VERSION}; its content can still be downloaded",
+                frozen.metric_version
+            )));
+        }
+        Ok(frozen.leaderboard(snapshot, mode))
     }
 
     /// The content of a snapshot of a split as it is now; `None` while no run has a score.
@@ -152,9 +159,12 @@ impl Engine {
             runs,
         };
         let packed = blocking(move || Packed::new(&frozen)).await?;
-        if packed.content.len() > MOST_PACKED {
+        if packed.content.len() > MOST_PACKED || packed.bytes > MOST_UNPACKED {
             return Err(Error::Invalid(format!(
-                "the runs of split {split} are too many for a snapshot: it would take {} MiB, and may take {}",
+                "the runs of split {split} are too many for a snapshot: it would take {} MiB, and may take {}; \
+                 packed {} and {}",
+                packed.bytes >> 20,
+                MOST_UNPACKED >> 20,
                 packed.content.len() >> 20,
                 MOST_PACKED >> 20
             )));
@@ -182,6 +192,8 @@ impl Engine {
 struct Packed {
     /// Of the JSON.
     digest: String,
+    /// Length of the JSON.
+    bytes: u64,
     content: String,
     runs: u32,
     tasks: u32,
@@ -192,6 +204,7 @@ impl Packed {
         let json = serde_json::to_vec(frozen)?;
         Ok(Self {
             digest: sha256_hex(&json),
+            bytes: json.len() as u64,
             content: BASE64_STANDARD.encode(zstd::encode_all(json.as_slice(), LEVEL)?),
             runs: as_u32(frozen.runs.len()),
             tasks: frozen.extent.tasks,

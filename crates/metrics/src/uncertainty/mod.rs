@@ -23,3 +23,6 @@ pub use wilson::wilson;
 pub const SEED: u64 = 20_260_101;
 
 pub const RESAMPLES: usize = 2_000;
+
+/// The 97.5 % quantile of the normal distribution.
+pub(crate) const NORMAL_975: f64 = 1.959_963_984_540_054;

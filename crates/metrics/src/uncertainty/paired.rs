@@ -124,8 +124,8 @@ pub(super) fn interval_at(clusters: &Clusters, alpha: f64) -> Option<Interval> {
 
 /// A choice of signs: some repositories keep theirs, the others' are flipped. Both
 /// groups have a mean difference. Flipping the signs of differences minus d gives a
-/// sum as far from zero as the observed one if, and only if, d is not between these
-/// means: so the same choices give the p-value of every d.
+/// sum as far from zero as the observed one if, and only if, d is between these means
+/// or at one: so the same choices give the p-value of every d.
 #[derive(Debug, Clone, Copy)]
 struct Flip {
     low: f64,

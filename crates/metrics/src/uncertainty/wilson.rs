@@ -1,14 +1,11 @@
-use super::Interval;
-
-/// The 97.5 % quantile of the normal distribution.
-const QUANTILE: f64 = 1.959_963_984_540_054;
+use super::{Interval, NORMAL_975};
 
 /// The 95 % interval of a share of `number` independent answers (Wilson's score
 /// interval): narrower than 0 to 1 even if all of a few are alike.
 pub fn wilson(share: f64, number: f64) -> Interval {
-    let z = QUANTILE * QUANTILE / number;
+    let z = NORMAL_975 * NORMAL_975 / number;
     let middle = share + z / 2.0;
-    let half = QUANTILE * (share * (1.0 - share) / number + z / number / 4.0).sqrt();
+    let half = NORMAL_975 * (share * (1.0 - share) / number + z / number / 4.0).sqrt();
     Interval {
         low: ((middle - half) / (1.0 + z)).clamp(0.0, 1.0),
         high: ((middle + half) / (1.0 + z)).clamp(0.0, 1.0),

@@ -75,22 +75,16 @@ impl TaskRow {
         (!licence.is_empty()).then(|| licence.to_owned())
     }
 
-    /// The digest of what the task asks, whatever it is called: its commits, image,
-    /// command and suite, of which this is the id.
+    /// The revision of the task with a suite, of which this is the id.
     pub(crate) fn revision(&self, suite: &str) -> String {
         let command = self.test_command.to_string();
-        let mut hash = Sha256::new();
-        for part in [
-            &*self.base_sha,
+        task_revision([
+            &self.base_sha,
             &self.target_sha,
             &self.image,
             &command,
             suite,
-        ] {
-            hash.update(part.as_bytes());
-            hash.update([0]);
-        }
-        format!("sha256:{}", hex(&hash.finalize()))
+        ])
     }
 
     /// The values that a result depends on: id, commits, image.
@@ -102,6 +96,17 @@ impl TaskRow {
             &self.image,
         ]
     }
+}
+
+/// The digest of what a task asks, whatever it is called: its base, target, image, test
+/// command and the id of its suite.
+pub fn task_revision(parts: [&str; 5]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    format!("sha256:{}", hex(&hash.finalize()))
 }
 
 pub(crate) fn read_task(row: &AnyRow) -> Result<TaskRow> {

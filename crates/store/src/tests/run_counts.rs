@@ -53,7 +53,39 @@ async fn scorable_tasks_are_ready_or_have_results() {
         };
         store.put_task("s", 8, &broken).await.unwrap();
         store.put_task("s", 9, &task("ready")).await.unwrap();
-        assert_eq!(store.scorable_tasks("s").await.unwrap(), with_results + 1);
+        let ready = with_results + 1;
+        assert_eq!(store.scorable_tasks("s").await.unwrap(), ready);
+        // One that became unusable counts where a public run has a score of it.
+        run(&store, &[("late", 1.0)]).await;
+        let mut late = task("late");
+        late.state = broken.state.clone();
+        store.put_task("s", 10, &late).await.unwrap();
+        for (change, tasks) in [
+            ("UPDATE runs SET visibility = 'public'", ready),
+            (
+                "UPDATE evolutions SET ending = 'blocked' WHERE task_id = 'late'",
+                ready,
+            ),
+            (
+                "UPDATE evolutions SET ending = 'solved' WHERE task_id = 'late'",
+                ready + 1,
+            ),
+            (
+                "UPDATE evolutions SET base_sha = 'f' WHERE task_id = 'late'",
+                ready,
+            ),
+            (
+                "UPDATE evolutions SET base_sha = NULL WHERE task_id = 'late'",
+                ready + 1,
+            ),
+            (
+                "UPDATE runs SET progress = 'cancelled' WHERE source IS NULL",
+                ready,
+            ),
+        ] {
+            sqlx::query(change).execute(&store.pool).await.unwrap();
+            assert_eq!(store.scorable_tasks("s").await.unwrap(), tasks, "{change}");
+        }
     })
     .await;
 }

@@ -249,13 +249,14 @@ fn group<'a>(common: Common, tasks: impl Iterator<Item = &'a Task<'a>>) -> Optio
         let repository = names.binary_search(&task.repo).ok()?;
         clusters.add(repository, task.evoscore);
     }
-    let resamples = Resamples::new(names.len(), RESAMPLES, SEED);
+    // The tasks of one repository have no interval.
+    let resamples = (names.len() > 1).then(|| Resamples::new(names.len(), RESAMPLES, SEED));
     let average = |value: fn(&Task<'_>) -> f64| mean(tasks.iter().map(|task| value(task)));
     Some(Group {
         common,
         tasks: count(tasks.len()),
         evoscore: average(|task| task.evoscore)?,
-        evoscore_interval: resamples.interval(&clusters),
+        evoscore_interval: resamples.and_then(|resamples| resamples.interval(&clusters)),
         solved_rate: average(|task| task.solved)?,
         zero_regression_rate: average(|task| task.zero_regression)?,
         zrr: average(|task| task.zrr)?,

@@ -53,7 +53,7 @@ impl SubmittedRun {
     }
 }
 
-/// What the form says of itself while somebody fills it in.
+/// The answer to a form that is being filled in.
 #[derive(Serialize)]
 struct Checked {
     problems: Vec<BadConfig>,

@@ -5,14 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
-use swe_ci_base::digest::sha256_hex;
 use swe_ci_base::error::Result;
 use swe_ci_core::metrics::{Convention, Series, Verdict};
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::Usage;
-use swe_ci_store::{EvolutionRow, LeaderboardRun};
+use swe_ci_store::{EvolutionRow, LeaderboardRun, task_revision};
 use swe_ci_views::leaderboard::{Effort, Generalised, Sample};
 use swe_ci_views::style::EvolutionStyle;
 
@@ -167,18 +166,21 @@ impl Engine {
     }
 }
 
-/// A digest of the task's content. What is handed over has a suite of its own.
+/// The revision of the task in this evolution. A handover has a suite of its own.
 fn revision(evolution: &EvolutionRow) -> Option<String> {
     let task = evolution.pinned.as_ref()?;
     let suite = match evolution.start {
         None => evolution.suite.as_str(),
         Some(_) => "",
     };
-    let content = format!(
-        "{} {} {} {} {suite}",
-        task.base_sha, task.target_sha, task.image, task.test_command
-    );
-    Some(sha256_hex(content.as_bytes())[..16].to_owned())
+    let command = task.test_command.to_string();
+    Some(task_revision([
+        &task.base_sha,
+        &task.target_sha,
+        &task.image,
+        &command,
+        suite,
+    ]))
 }
 
 /// The convention `reference` needs only counts; without even those there is no

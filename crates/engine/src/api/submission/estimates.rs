@@ -15,6 +15,8 @@ use crate::Engine;
 
 /// Runs that an estimate considers, the newest visible ones.
 const MAX_RUNS: u32 = 200;
+/// Runs whose spread is computed until one shows it.
+const MAX_SPREADS: u32 = 3;
 
 #[swe_ci_boxed::boxed]
 impl Engine {
@@ -22,17 +24,21 @@ impl Engine {
     /// number of iterations, in runs the actor may see.
     pub(super) async fn estimate(&self, draft: &Draft) -> Result<Estimate> {
         let (visible, all) = (self.visible_runs(), RunFilter::default());
-        let (mut costs, mut detects) = (Vec::new(), None);
+        let (mut costs, mut detects, mut spreads) = (Vec::new(), None, 0);
         let tasks: Vec<TaskId> = draft.tasks.iter().map(|task| task.id.clone()).collect();
         for run in self.store.runs(&visible, &all, "", MAX_RUNS).await? {
             if is_alike(&run.config, &draft.config) {
                 costs.extend(self.store.evolution_costs(&run.run_id).await?);
             }
+            // A replayed history varies otherwise than agents do.
             let shows = detects.is_none()
+                && spreads < MAX_SPREADS
+                && run.config.kind != Kind::Human
                 && run.progress == Progress::Finished
                 && run.config.split == draft.config.split
                 && run.config.handover.is_none();
             if shows && let Some(entry) = self.entry(&run.run_id).await? {
+                spreads += 1;
                 let scores = move || entry.all_scores(Gamma::ONE, Convention::Paper);
                 let scores = self.leaderboards.processors.compute(scores).await?;
                 let plan = scores.samples.and_then(|samples| samples.plans.at_worst);
