@@ -2,7 +2,7 @@
 
 /// The parameters that select the content of a page. Others, such as click
 /// counters that linking sites add, do not make a page of their own.
-const KNOWN: [&str; 28] = [
+const KNOWN: [&str; 30] = [
     "split",
     "mode",
     "gamma",
@@ -31,6 +31,8 @@ const KNOWN: [&str; 28] = [
     "tests",
     "view",
     "by",
+    "snapshot",
+    "range",
 ];
 
 /// The canonical address. It keeps the parameters of a view: another γ is
@@ -76,6 +78,9 @@ mod tests {
             "relative=leader&baseline=a",
             "/x?relative=leader&baseline=a",
         );
+        // Not the present.
+        let frozen = "snapshot=2026-11-27&range=paper";
+        check(frozen, &format!("/x?{frozen}"));
         // An open row is a state of the reader's page.
         check("mode=rdd&open=a", "/x?mode=rdd");
         check("a=\"><script>", "/x");

@@ -111,8 +111,9 @@ pub(super) fn iteration_href(run: &str, evolution: &str, iteration: u32) -> Stri
 
 /// Anchor of a changed file on the page of an iteration.
 pub(super) fn file_id(path: &str) -> String {
-    let path = visible(path).replace(char::is_whitespace, "_");
-    format!("file-{path}")
+    // An id has no spaces.
+    let path = visible(path).replace('_', "__");
+    format!("file-{}", path.replace(char::is_whitespace, "_-"))
 }
 
 /// That anchor as an address.

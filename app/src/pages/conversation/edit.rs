@@ -67,7 +67,8 @@ impl Edit {
     fn whole_file(&self) -> Option<&str> {
         let path = self.path.trim_start_matches("./");
         let path = path.strip_prefix("/app/code/").unwrap_or(path);
-        let is_inside = !path.starts_with('/') && path.split('/').all(|part| part != "..");
+        let is_inside =
+            !path.is_empty() && !path.starts_with('/') && path.split('/').all(|part| part != "..");
         (is_inside && self.before.text.is_empty()).then_some(path)
     }
 

@@ -43,7 +43,7 @@ pub(super) fn Reason(
         None => whose(group.tests.len(), lost),
     };
     let place = group.frame.map(|frame| {
-        let title = format!("{}:{}", frame.file, frame.line);
+        let title = visible(&format!("{}:{}", frame.file, frame.line)).into_owned();
         let place = visible(&frame.place()).into_owned();
         let function =
             (!frame.function.is_empty()).then(|| format!(" {}", visible(&frame.function)));

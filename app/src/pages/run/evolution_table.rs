@@ -129,10 +129,11 @@ fn because(evolution: &EvolutionView) -> Option<String> {
     {
         return None;
     }
+    // It ended otherwise if it went on after a collapse.
     let collapse = || {
-        let mut last = evolution.iterations.iter().rev();
-        let (n, why) = last.find_map(|i| Some((i.iteration, i.collapse.as_ref()?)))?;
-        Some(format!("collapsed in iteration {n}: {why}"))
+        let last = evolution.iterations.last()?;
+        let why = last.collapse.as_ref()?;
+        Some(format!("collapsed in iteration {}: {why}", last.iteration))
     };
     let text = evolution.reason.clone().or_else(collapse)?;
     let first = text.lines().next().unwrap_or_default();
@@ -282,8 +283,11 @@ mod tests {
         seen.ending = Some(Ending::Solved);
         check(&seen, None);
         seen.ending = Some(Ending::IterationsSpent);
+        check(&seen, None);
+        let recovered = seen.iterations.pop();
         let collapse = Some("collapsed in iteration 1: SyntaxError in api.py");
         check(&seen, collapse);
+        seen.iterations.extend(recovered);
         seen.reason = Some("exit code 3".into());
         check(&seen, Some("exit code 3"));
         assert_eq!(lost(&seen), 12);

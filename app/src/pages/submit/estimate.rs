@@ -49,6 +49,7 @@ pub(super) fn estimated(estimate: Estimate) -> impl IntoView {
     let facts = facts.map(|(name, value)| fact(name, value));
     let rests_on = match estimate.rests_on {
         0 => "This site has no earlier evolutions of this harness and model with as many iterations, so time, tokens and money cannot be estimated.".to_owned(),
+        1 => "This rests on one earlier evolution of this harness and model, so the spread is unknown.".to_owned(),
         n => format!(
             "Four of five such runs end in these ranges, to judge by {} earlier evolutions of this harness and model.",
             format::thousands(n)

@@ -2,6 +2,7 @@
 
 use swe_ci_core::diff::{Body, Diff, FileDiff, Hunk, Sign, hunks};
 
+use super::error::without_numbers;
 use super::{Failures, Frame};
 use crate::inspection::{CodeChange, Inspection};
 
@@ -78,7 +79,8 @@ fn hunk_that_defines(file: &FileDiff, error: &str) -> Option<usize> {
             let line = line.pieces.iter().map(|piece| piece.text.as_str());
             defined(&line.collect::<String>()).map(str::to_owned)
         });
-        defined.any(|name| names.contains(&name.as_str()))
+        // Errors have no numbers, so that those of several tests are one.
+        defined.any(|name| names.contains(&without_numbers(&name).as_str()))
     })
 }
 

@@ -53,7 +53,7 @@ pub fn telling_lines(log: &str, most: usize) -> Vec<&str> {
 }
 
 /// "at 0x7f3a, line 12" → "at N, line N".
-fn without_numbers(text: &str) -> String {
+pub(super) fn without_numbers(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {

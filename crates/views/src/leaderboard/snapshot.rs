@@ -8,6 +8,7 @@ use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::Kind;
 
 use super::{Board, Entry, Extent, LeaderboardData, Origin, Published, Row};
+use crate::format;
 
 /// A snapshot, without its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -87,10 +88,7 @@ pub struct ChangedRow {
     pub after: Option<(u32, f64)>,
 }
 
-/// Smaller differences of EvoScore are not shown anywhere.
-const SHOWN: f64 = 0.000_5;
-
-/// The runs whose rank or EvoScore differ between two rankings, in the order of the
+/// The runs whose rank or EvoScore, as it is shown, differ between two rankings, in the order of the
 /// second; those that are gone come last.
 pub fn changed_rows(before: &[Row], after: &[Row]) -> Vec<ChangedRow> {
     let at = |row: &Row| (row.rank, row.evoscore);
@@ -109,7 +107,7 @@ pub fn changed_rows(before: &[Row], after: &[Row]) -> Vec<ChangedRow> {
     });
     let differs = |row: &ChangedRow| match (row.before, row.after) {
         (Some((rank, score)), Some((new_rank, new_score))) => {
-            rank != new_rank || (score - new_score).abs() >= SHOWN
+            rank != new_rank || format::score(score) != format::score(new_score)
         }
         _ => true,
     };

@@ -81,10 +81,13 @@ impl RunForm {
         self.set("endpoint.url", preset.url);
         self.set("provider", preset.provider);
         self.set("harness.name", harness);
-        self.set(NEW_KEY_NAME, preset.name);
         match (preset.needs_key, has_key) {
             (true, true) => self.set("endpoint.key", preset.name),
-            (true, false) => self.set("endpoint.key", ADD_KEY),
+            // Never the name of a stored key: the new one would replace it.
+            (true, false) => {
+                self.set("endpoint.key", ADD_KEY);
+                self.set(NEW_KEY_NAME, preset.name);
+            }
             (false, _) => {}
         }
     }
@@ -126,7 +129,7 @@ impl RunForm {
     }
 
     pub fn adds_key(&self) -> bool {
-        self.text("endpoint.key") == ADD_KEY
+        self.has(Only::Models) && self.text("endpoint.key") == ADD_KEY
     }
 
     fn has(&self, only: Only) -> bool {

@@ -56,7 +56,10 @@ impl Engine {
             errors.add(field, problem);
         }
         let endpoint = config.endpoint.as_mut().ok_or_else(missing)?;
-        let typed = endpoint.key.take_if(|_| form.adds_key());
+        // Its name may still be missing.
+        let typed = form
+            .adds_key()
+            .then(|| endpoint.key.take().unwrap_or_else(|| "new".to_owned()));
         if typed.is_some() && new_key.expose_secret().is_empty() {
             errors.add("new-key", "required");
         }
