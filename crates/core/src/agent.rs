@@ -381,7 +381,12 @@ impl Budget {
         nonzero("budget.requests", self.requests);
         nonzero("budget.seconds", self.seconds);
         let valid = self.usd.is_none_or(|usd| usd > 0.0 && usd <= 1e9);
-        problems.ensure("budget.usd", valid, || "Enter an amount above 0.".into());
+        problems.ensure("budget.usd", valid, || {
+            match self.usd.is_some_and(|usd| usd > 1e9) {
+                true => "Enter at most 1e9.".into(),
+                false => "Enter an amount above 0.".into(),
+            }
+        });
     }
 }
 

@@ -35,16 +35,17 @@ impl ActiveExchange {
         }
         match self.outwait(failure).await {
             Err(why) => Judged::Provider(why),
-            Ok(was_unable) if was_unable || self.deserves_another(failure).await => Judged::Again,
-            Ok(_) => Judged::Request,
+            Ok(Some(_)) => Judged::Again,
+            Ok(None) if self.deserves_another(failure).await => Judged::Again,
+            Ok(None) => Judged::Request,
         }
     }
 
-    /// Probes until the provider answers. Returns whether it was unable before.
+    /// Probes until the provider answers. Returns its trouble before, if it had any.
     ///
     /// # Errors
     /// Why the provider is to blame: the patience is spent.
-    async fn outwait(&mut self, failure: &Failure) -> Result<bool, String> {
+    async fn outwait(&mut self, failure: &Failure) -> Result<Option<String>, String> {
         let session = self.session.clone();
         let mut found = failure.unable.clone().map(Err);
         let mut since = Instant::now();
@@ -57,10 +58,8 @@ impl ActiveExchange {
                     self.keeping_alive(probe).await
                 }
             };
-            let was_unable = self.trouble.is_some();
             let Err(unable) = verdict else {
-                self.trouble = None;
-                return Ok(was_unable);
+                return Ok(self.trouble.take());
             };
             let why = &failure.why;
             self.trouble = Some(format!("{why}; a request of the platform's own: {unable}"));
@@ -139,9 +138,11 @@ impl ActiveExchange {
         session.totals().next_try = None;
     }
 
-    /// The provider's fault in an answer that has ended badly, if it is that.
+    /// The provider's fault in an answer that has ended badly, if it is that: also where
+    /// its trouble has passed, for the answer cannot be asked for again.
     pub(super) async fn fault_in_answer(&mut self, why: Option<String>) -> Option<String> {
-        self.outwait(&Failure::new(Next::Probe, why?)).await.err()
+        let failure = Failure::new(Next::Probe, why?);
+        self.outwait(&failure).await.unwrap_or_else(Some)
     }
 }
 

@@ -33,9 +33,9 @@ impl SessionState {
         self.probe_since(Instant::now(), false).await
     }
 
-    /// The same of a probe that began no earlier. `is_beside`: an agent's request was
-    /// answered just now.
-    pub async fn probe_since(&self, since: Instant, is_beside: bool) -> Verdict {
+    /// The same of a probe that began no earlier. `after_answer`: an agent's request, sent
+    /// after a refused probe, was answered.
+    pub async fn probe_since(&self, since: Instant, after_answer: bool) -> Verdict {
         let mut latest = self.known.probe.lock().await;
         if let Some((began, verdict)) = &*latest
             && *began >= since
@@ -45,7 +45,7 @@ impl SessionState {
         let began = Instant::now();
         let asked = self.ask_for_a_word().await;
         let first_pause = self.gateway.inner.retry_policy.first_pause;
-        let verdict = self.known.learn(asked, is_beside, first_pause);
+        let verdict = self.known.learn(asked, after_answer, first_pause);
         tracing::info!(
             model = self.config.endpoint.model,
             ?verdict,
@@ -120,18 +120,23 @@ impl Probe<'_> {
         if let Some(error) = metered.error {
             return failed(shorten(&session.without_key(&error)));
         }
-        if let Some(end) = metered.odd_end {
-            // An end that its protocol does not know may be its way to say `stop`.
-            if !metered.said.to_lowercase().contains(WORD) {
-                return failed(format!("the answer ended with `{end}`"));
-            }
-            session.known.learn_end(end);
+        // An end that its protocol does not know may be its way to say `stop`: where the
+        // word is the last thing said. Thoughts before it may have it too.
+        let said = metered.said.to_lowercase();
+        let is_said = said
+            .trim_end_matches(|c: char| !c.is_alphanumeric())
+            .ends_with(WORD);
+        if let Some(end) = metered.odd_end.as_ref().filter(|_| !is_said) {
+            return failed(format!("the answer ended with `{end}`"));
         }
         if !metered.complete {
             return failed(format!("no whole answer: {}", shorten(&text)));
         }
         if !metered.says {
             return failed(format!("an empty answer: {}", shorten(&text)));
+        }
+        if let Some(end) = metered.odd_end {
+            session.known.learn_end(end);
         }
         Ok(self.first.unwrap_or_else(|| began.elapsed()))
     }

@@ -9,6 +9,9 @@ use axum::http::StatusCode;
 /// The longest pause between two tries, unless the provider asks for more.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
+/// Ways of a provider's own to end an answer that are remembered.
+const MAX_ENDS: usize = 8;
+
 /// Whether a request is worth another try before the probe, which it may save.
 pub(super) fn is_passing(status: StatusCode) -> bool {
     status.is_server_error() || [408, 429].contains(&status.as_u16())
@@ -44,22 +47,22 @@ enum Probed {
     #[default]
     Unknown,
     Answered,
-    /// As all requests, perhaps.
-    Refused,
+    /// As all requests, perhaps; since when.
+    Refused(Instant),
     /// With this status while an agent's were answered: a probe lacks something.
     Unfit(StatusCode),
 }
 
 impl Known {
-    /// `is_beside`: an agent's request was answered just now.
-    pub fn learn(&self, asked: Asked, is_beside: bool, first_pause: Duration) -> Verdict {
+    /// `after_answer`: an agent's request, sent after a refused probe, was answered.
+    pub fn learn(&self, asked: Asked, after_answer: bool, first_pause: Duration) -> Verdict {
         let mut learned = self.learned();
         let status = asked.as_ref().err().and_then(|(status, _)| *status);
         let refused = status.filter(|status| status.is_client_error() && !is_passing(*status));
         learned.probes = match (learned.probes, refused) {
             _ if asked.is_ok() => Probed::Answered,
-            (Probed::Unknown, Some(_)) => Probed::Refused,
-            (Probed::Refused, Some(status)) if is_beside => Probed::Unfit(status),
+            (Probed::Unknown, Some(_)) => Probed::Refused(Instant::now()),
+            (Probed::Refused(_), Some(status)) if after_answer => Probed::Unfit(status),
             (probes, _) => probes,
         };
         // A provider that refuses what it always refuses is there.
@@ -82,12 +85,16 @@ impl Known {
         due.map_or_else(Instant::now, |(due, _)| due)
     }
 
-    pub fn has_refused(&self) -> bool {
-        matches!(self.learned().probes, Probed::Refused)
+    /// Whether a probe was refused before this moment, and none was answered.
+    pub fn has_refused_before(&self, moment: Instant) -> bool {
+        matches!(self.learned().probes, Probed::Refused(since) if since < moment)
     }
 
     pub fn learn_end(&self, end: String) {
-        self.learned().ends.insert(end);
+        let ends = &mut self.learned().ends;
+        if ends.len() < MAX_ENDS {
+            ends.insert(end);
+        }
     }
 
     /// Whether answers to probes end for this reason too.

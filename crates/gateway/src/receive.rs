@@ -50,8 +50,8 @@ impl ActiveExchange {
             Ok(_) => {
                 session.totals().last_failure = None;
                 session.limiter.on_success();
-                if self.exchange.complete {
-                    session.on_answer();
+                if self.exchange.complete && !self.request.counting {
+                    session.on_answer(began);
                 }
             }
             Err(failure) => {
@@ -196,7 +196,10 @@ impl ActiveExchange {
                 false => Next::Try,
                 true => Next::Probe,
             },
-            end: metered.odd_end,
+            // A cut or an error is more than an end of the provider's own.
+            end: metered
+                .odd_end
+                .filter(|_| broken.is_none() && metered.error.is_none()),
             answer: Some(AsItStood {
                 status: answer.status,
                 headers: answer.headers,

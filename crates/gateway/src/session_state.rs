@@ -129,10 +129,11 @@ impl SessionState {
         }
     }
 
-    /// A request of the agent's was answered. If the probe was refused before, another
-    /// one now tells whether this provider ever answers one.
-    pub fn on_answer(self: &Arc<Self>) {
-        if self.known.has_refused() {
+    /// A request of the agent's that was sent at this moment was answered. If a probe was
+    /// refused before, another one now tells whether this provider ever answers one: an
+    /// answer that had begun already does not tell, for credit may have ended since.
+    pub fn on_answer(self: &Arc<Self>, sent: Instant) {
+        if self.known.has_refused_before(sent) {
             let (session, closed) = (self.clone(), self.closed.clone());
             let probe = async move { session.probe_since(Instant::now(), true).await };
             tokio::spawn(closed.run_until_cancelled_owned(probe));

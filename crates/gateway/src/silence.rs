@@ -137,8 +137,7 @@ impl Silence {
 /// The shortest and the longest silence after the patience.
 fn bounds(session: &SessionState) -> (Duration, Duration) {
     let first = session.gateway.inner.retry_policy.longest_silence;
-    let patience = session.config.patience;
-    (first.max(patience), (first * 10).max(patience))
+    (first, first * 10)
 }
 
 impl Drop for Silence {

@@ -539,8 +539,18 @@ async fn a_provider_that_answers_no_probe_does_not_excuse_the_agent() {
         config.patience = Duration::from_millis(500);
         let session = fixture.gateway.open(None, config).unwrap();
         if is_known {
+            let probes = || {
+                let seen = fixture.llm.seen();
+                seen.iter()
+                    .filter(|one| !one.body["tools"].is_array())
+                    .count()
+            };
+            let before = probes();
             assert_eq!(ask(&session, Protocol::Chat, true).await.0, 200);
-            tokio::time::sleep(Duration::from_millis(500)).await;
+            // A probe follows, which asks for a stream and then for a whole answer.
+            while probes() < before + 2 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
         }
         let response = send(&session, &path, session.token(), &provoking).await;
         let answer = text(response).await;

@@ -266,7 +266,8 @@ impl<'a> Draw<'a> {
         }
         let [first, second, mut third] = sessions;
         let keys = self.suspects.iter().map(|suspect| suspect.source.key);
-        if third.len() == keys.collect::<BTreeSet<_>>().len() {
+        // A suite of one test has none to leave.
+        if third.len() > 1 && third.len() == keys.collect::<BTreeSet<_>>().len() {
             let elsewhere = [&first, &second];
             let left = third.keys().copied();
             let left = left.filter(|key| elsewhere.iter().any(|c| c.contains_key(key)));

@@ -115,14 +115,14 @@ fn provider(endpoint: &Endpoint, step: &StepView) -> String {
             "there is no model `{model}` there, or nothing speaks `{protocol}` at {url}: compare all three with the provider's documentation (the address ends with its version, such as /v1)"
         ),
         (Some(_), _) => "the provider is in trouble; try again later".into(),
+        (None, _) if step.detail.contains("no part of an answer") => format!(
+            "{url} takes requests and answers nothing: the model may still be loading, or its queue be full"
+        ),
         (None, _) if step.detail.contains("no answer") => format!(
             "nothing answers at {url}: check that it is right, and reachable from this machine"
         ),
         (None, _) if step.detail.contains("broke off") => format!(
             "the connection was cut in the middle of an answer: look whether a proxy before {url} limits how long one may take"
-        ),
-        (None, _) if step.detail.contains("no byte within") => format!(
-            "{url} takes requests and sends no byte: the model may still be loading, or its queue be full"
         ),
         (None, _) => format!(
             "what came from {url} is not what the protocol `{protocol}` has: check that the endpoint speaks it"
@@ -307,7 +307,8 @@ mod tests {
         );
         let broken = "the provider's answer broke off: end of file";
         provider(broken, None, "a proxy before https://");
-        provider("no byte within 30 s", None, "still be loading");
+        let silent = "no part of an answer within 30 s; a request of the platform's own: no answer within 120 s";
+        provider(silent, None, "still be loading");
         provider(
             "the provider's answer ended before its end",
             None,

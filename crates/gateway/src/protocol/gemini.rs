@@ -108,7 +108,7 @@ impl Dialect for Gemini {
         let refused = &answer["promptFeedback"]["blockReason"];
         progress.say(refused);
         progress.end_if(refused.is_string());
-        progress.end_if(number(answer, "/totalTokens") > 0);
+        progress.end_if(!answer["totalTokens"].is_null());
     }
 
     fn error(&self, problem: Problem, message: &str) -> Value {

@@ -82,7 +82,7 @@ impl Dialect for Messages {
         progress.say(&answer["content"]);
         progress.reason(&answer["stop_reason"], ENDS);
         // An answer, or a count of tokens.
-        progress.end_if(answer["content"].is_array() || number(answer, "/input_tokens") > 0);
+        progress.end_if(answer["content"].is_array() || !answer["input_tokens"].is_null());
     }
 
     fn error(&self, problem: Problem, message: &str) -> Value {

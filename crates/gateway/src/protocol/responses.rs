@@ -11,7 +11,10 @@ pub struct Responses;
 
 const ENDS: Ends = Ends {
     done: &["completed"],
-    cut: &[("incomplete", Truncation::CutOff)],
+    cut: &[
+        ("incomplete", Truncation::CutOff),
+        ("content_filter", Truncation::Filtered),
+    ],
 };
 
 impl Dialect for Responses {
@@ -58,6 +61,9 @@ impl Dialect for Responses {
         progress.say(&answer["output"]);
         match answer["status"].as_str() {
             Some("failed") => progress.fail(&"the response failed".into()),
+            Some("incomplete") if answer["incomplete_details"]["reason"] == "content_filter" => {
+                progress.end(&answer["incomplete_details"]["reason"], ENDS);
+            }
             Some(_) => progress.end(&answer["status"], ENDS),
             None => progress.end_if(answer["output"].is_array()),
         }
