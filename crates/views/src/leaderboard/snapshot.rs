@@ -140,8 +140,10 @@ mod tests {
         check(&two, &two, &[]);
         check(&[], &[], &[]);
         let mut nearly = rows(&two);
-        nearly[0].evoscore += SHOWN / 2.0;
+        nearly[0].evoscore += 0.000_2;
         assert_eq!(changed_rows(&rows(&two), &nearly), []);
+        nearly[0].evoscore += 0.000_4;
+        assert_eq!(changed_rows(&rows(&two), &nearly).len(), 1);
         check(&two, &two[..1], &[("b", Some((2, 0.25)), None)]);
         // A better run moves the others down.
         check(
