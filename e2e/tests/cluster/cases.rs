@@ -59,7 +59,7 @@ async fn kill_in_a_step(
 
 /// What CI has the time for: each node loses something at once, and gets it back.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs a cluster: make test-cluster"]
+#[ignore = "slow: needs a cluster, as by make test-cluster"]
 async fn in_short_every_node_fails() {
     let cluster = Cluster::open().await;
     let run = load::submit(&cluster, "in short", ITERATIONS, 1);

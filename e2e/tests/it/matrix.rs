@@ -31,8 +31,12 @@ const STRAIGHT: [&str; 5] = [
 const ROWS: &str = "return [...document.querySelectorAll('.matrix tbody tr')].map(row => \
                     [...row.cells].map(cell => cell.innerText.trim()).join('|'))";
 
-/// One who takes every step and one who takes two at a time.
-async fn product() -> Product {
+/// One who takes every step and one who takes two at a time, both finished.
+pub async fn stepper_and_leaper() -> Product {
+    Product::finished("stepper-and-leaper", replayed).await
+}
+
+async fn replayed() -> Product {
     let roads = [WINDING, STRAIGHT].map(|road| road.map(|code| [("tiny.py", code), TESTS]));
     let versions = roads
         .iter()
@@ -56,7 +60,7 @@ async fn product() -> Product {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_against_runs() {
-    let product = product().await;
+    let product = stepper_and_leaper().await;
     let browser = Browser::open(DESK).await;
     browser
         .go(&format!("{}/tasks?split=roads", product.url))

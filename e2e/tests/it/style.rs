@@ -59,6 +59,7 @@ async fn until_measured(browser: &Browser, product: &Product, run: &str, task: &
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: measures code after real evolutions"]
 async fn style_is_seen_wherever_results_are() {
     let (product, [run, leaper]) = product().await;
     let browser = Browser::open(DESK).await;

@@ -132,11 +132,13 @@ fn check(package: &str) {
 }
 
 #[test]
+#[ignore = "slow: Pylint twice on a whole package"]
 fn agrees_on_sqlparse() {
     check("sqlparse==0.5.3");
 }
 
 #[test]
+#[ignore = "slow: Pylint twice on a whole package"]
 fn agrees_on_tinydb() {
     check("tinydb==4.8.2");
 }
@@ -147,6 +149,7 @@ fn agrees_on_wcwidth() {
 }
 
 #[test]
+#[ignore = "slow: Pylint twice on a whole package"]
 fn agrees_on_more_itertools() {
     check("more-itertools==10.2.0");
 }

@@ -229,8 +229,6 @@ fn tie_groups(field: &Field, order: &[usize], clusters: &[Vec<usize>]) -> Vec<us
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
-
     #[test]
     fn comparisons_by_enumeration(field in field(2..3, 8)) {
         let (data, clusters) = (field.leaderboard(), field.clusters());
@@ -288,7 +286,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 16))]
 
     /// Beyond twelve repositories the signs are drawn at random: 10,000 draws
     /// are off by more than 0.03 only once in a thousand million.

@@ -46,8 +46,6 @@ fn with_a_regression(mut tasks: Vec<CountedTask>, at: (Index, Index, Index)) -> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
-
     #[test]
     fn changes_and_scores_stay_within_one(tasks in tested_run(), n in 1u32..=17, gamma in gamma()) {
         let run = measured_run(&tasks, n);

@@ -212,8 +212,6 @@ fn by_hand(task: &TestedTask, iterations: &[TestedIteration], n: usize) -> [Coun
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4_000))]
-
     #[test]
     fn imported_counts_by_the_book(tasks in counted_run(), n in 1u32..=21, gamma in gamma()) {
         let entry = imported_run(&tasks, n);
