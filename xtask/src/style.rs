@@ -1,129 +1,117 @@
-//! One minified style sheet out of `style/main.css` and what it imports.
-//!
-//! Lightning CSS has a bundler of its own, at the price of twenty more crates;
-//! our style sheets need only `@import "file.css";` and
-//! `@import "file.css" layer(name);`, each on a line of its own.
+//! One style sheet out of `style/main.css` and what it imports, without comments and
+//! the spaces that only readers of the source need.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, anyhow, bail};
-use lightningcss::{
-    stylesheet::{MinifyOptions, ParserOptions, PrinterOptions, StyleSheet},
-    targets::{Browsers, Targets},
-};
+use cssparser::{ParseError, Parser, ParserInput, Token};
 
-/// The oldest browsers with everything the pages use as it is written (nesting,
-/// layers, `light-dark()`): newer syntax is lowered to what these understand.
-const OLDEST: Browsers = Browsers {
-    chrome: Some(version(123)),
-    edge: Some(version(123)),
-    firefox: Some(version(121)),
-    safari: Some(version(17) | 5 << 8),
-    ios_saf: Some(version(17) | 5 << 8),
-    android: None,
-    ie: None,
-    opera: None,
-    samsung: None,
-};
-
-const fn version(major: u32) -> u32 {
-    major << 16
-}
-
-/// Reads `entry` with everything it imports and returns it minified.
+/// Reads `entry` with everything it imports: each `@import "file.css";`, on a line of
+/// its own, is replaced by what it names.
 pub fn bundle(entry: &Path) -> Result<String> {
-    minify(&flatten(entry, &mut Vec::new())?)
+    flatten(entry, &mut Vec::new())
 }
 
-/// The text of a style sheet, its imports replaced by what they name.
-fn flatten(file: &Path, importers: &mut Vec<std::path::PathBuf>) -> Result<String> {
+fn flatten(file: &Path, importers: &mut Vec<PathBuf>) -> Result<String> {
     if importers.iter().any(|importer| importer == file) {
         bail!("{} imports itself", file.display());
     }
     let text =
         fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    check(file, &text)?;
     importers.push(file.to_owned());
     let mut flat = String::with_capacity(text.len());
+    // Lines keep their numbers, for errors.
+    let mut own = String::with_capacity(text.len());
     for (index, line) in text.lines().enumerate() {
-        let place = || format!("{}:{}", file.display(), index + 1);
         if line.trim_start().starts_with("@import") {
-            let import = Import::parse(line).with_context(place)?;
-            let imported = flatten(&file.with_file_name(import.file), importers)
+            let place = || format!("{}:{}", file.display(), index + 1);
+            let name = imported(line).with_context(place)?;
+            let imported = flatten(&file.with_file_name(name), importers)
                 .with_context(|| format!("imported at {}", place()))?;
-            flat.push_str(&import.wrap(imported));
+            flat.push_str(&imported);
         } else {
-            flat.push_str(line);
+            own.push_str(line);
         }
-        flat.push('\n');
+        own.push('\n');
     }
     importers.pop();
+    // The rules of a sheet stand behind its imports; CSS knows no other order.
+    flat.push_str(&minify(file, &own)?);
     Ok(flat)
 }
 
-/// Each file is parsed alone as well: a mistake is named by file and line, and
-/// cannot swallow the rules of the next file.
-fn check(file: &Path, text: &str) -> Result<()> {
-    let options = ParserOptions {
-        filename: file.display().to_string(),
-        ..ParserOptions::default()
+fn imported(line: &str) -> Result<&str> {
+    let name = || {
+        let rest = line.trim().strip_prefix("@import")?.trim();
+        rest.strip_prefix('"')?.strip_suffix("\";")
     };
-    StyleSheet::parse(text, options)
-        .map(drop)
-        .map_err(|e| anyhow!("{e}"))
+    name().with_context(|| format!("want `@import \"file.css\";`, not `{}`", line.trim()))
 }
 
-struct Import<'a> {
-    file: &'a str,
-    layer: Option<&'a str>,
+/// Each file by itself: a mistake is named by file and line, and cannot swallow the
+/// rules of the next file.
+fn minify(file: &Path, text: &str) -> Result<String> {
+    let mut small = String::with_capacity(text.len());
+    let mut input = ParserInput::new(text);
+    print(&mut Parser::new(&mut input), &mut small)
+        .map_err(|e| anyhow!("{}:{}: {:?}", file.display(), e.location.line + 1, e.kind))?;
+    Ok(small)
 }
 
-impl<'a> Import<'a> {
-    fn parse(line: &'a str) -> Result<Self> {
-        let known = || {
-            let rest = line
-                .trim()
-                .strip_prefix("@import")?
-                .trim()
-                .strip_suffix(';')?;
-            let (file, rest) = rest.strip_prefix('"')?.split_once('"')?;
-            let layer = match rest.trim() {
-                "" => None,
-                rest => Some(rest.strip_prefix("layer(")?.strip_suffix(')')?),
-            };
-            Some(Self { file, layer })
+/// Writes the tokens up to the end of the file or block.
+fn print<'i>(
+    parser: &mut Parser<'i, '_>,
+    small: &mut String,
+) -> Result<(), ParseError<'i, &'static str>> {
+    loop {
+        let start = parser.position();
+        let place = parser.current_source_location();
+        let Ok(token) = parser.next_including_whitespace_and_comments() else {
+            return Ok(());
         };
-        known().with_context(|| {
-            format!(
-                "want `@import \"file.css\";`, perhaps with layer(name), not `{}`",
-                line.trim()
-            )
-        })
-    }
-
-    fn wrap(&self, css: String) -> String {
-        match self.layer {
-            Some(layer) => format!("@layer {layer} {{\n{css}}}"),
-            None => css,
+        let closing = match token {
+            Token::Comment(_) => continue,
+            Token::WhiteSpace(_) => {
+                if !small.is_empty() && !small.ends_with(['{', '}', ';', ',', ':', ' ']) {
+                    small.push(' ');
+                }
+                continue;
+            }
+            Token::Function(_) | Token::ParenthesisBlock => ')',
+            Token::SquareBracketBlock => ']',
+            Token::CurlyBracketBlock => '}',
+            token if token.is_parse_error() => {
+                return Err(
+                    place.new_custom_error("a string, address or bracket without its other end")
+                );
+            }
+            _ => {
+                small.push_str(parser.slice_from(start));
+                continue;
+            }
+        };
+        if closing == '}' && small.ends_with(' ') {
+            small.pop();
         }
+        small.push_str(parser.slice_from(start));
+        let mut end = start;
+        parser.parse_nested_block(|inside| {
+            print(inside, small)?;
+            end = inside.position();
+            Ok(())
+        })?;
+        // A block that the end of the file closes.
+        if parser.position() == end {
+            return Err(place.new_custom_error("a bracket that nothing closes"));
+        }
+        if closing == '}' {
+            small.truncate(small.trim_end_matches([' ', ';']).len());
+        }
+        small.push(closing);
     }
-}
-
-fn minify(css: &str) -> Result<String> {
-    let targets = Targets::from(OLDEST);
-    let mut sheet = StyleSheet::parse(css, ParserOptions::default()).map_err(|e| anyhow!("{e}"))?;
-    sheet
-        .minify(MinifyOptions {
-            targets,
-            ..MinifyOptions::default()
-        })
-        .map_err(|e| anyhow!("{e}"))?;
-    let printed = sheet.to_css(PrinterOptions {
-        minify: true,
-        targets,
-        ..PrinterOptions::default()
-    })?;
-    Ok(printed.code)
 }
 
 #[cfg(test)]
@@ -142,29 +130,40 @@ mod tests {
     }
 
     #[test]
-    fn imports_are_replaced_in_order_and_layered() {
+    fn imports_are_replaced_in_order() {
         let css = bundled(&[
             (
                 "main.css",
-                "@layer base, parts;\n@import \"tokens.css\" layer(base);\n@import \"nav.css\" layer(parts);\na { color: red }\n",
+                "@import \"tokens.css\";\n@import \"nav.css\";\na { color: red }\n",
             ),
-            ("tokens.css", ":root { --gap: 4px }\n"),
-            ("nav.css", "@import \"link.css\";\nnav { margin: 0px 0px }"),
-            ("link.css", "nav a { top: 0px }"),
+            ("tokens.css", ":root { --gap: 4px; }\n"),
+            ("nav.css", "@import \"link.css\";\nnav { margin: 0 1px }"),
+            ("link.css", "/* Links. */\nnav a { top: 0 }"),
         ]);
         assert_eq!(
             css.unwrap(),
-            "@layer base{:root{--gap:4px}}@layer parts{nav a{top:0}nav{margin:0}}a{color:red}"
+            ":root{--gap:4px}nav a{top:0}nav{margin:0 1px}a{color:red}"
         );
     }
 
     #[test]
-    fn modern_syntax_stays_as_written() {
-        let css = "main { color: light-dark(#fff, #000); & a { top: 0 } }";
-        assert_eq!(
-            bundled(&[("main.css", css)]).unwrap(),
-            "main{color:light-dark(#fff,#000);& a{top:0}}"
-        );
+    fn what_means_something_stays_as_written() {
+        for (css, small) in [
+            (
+                "main { color: light-dark(#fff, #000); & a { top: 0 } }",
+                "main{color:light-dark(#fff,#000);& a{top:0}}",
+            ),
+            (
+                "a :hover > b { top: calc(1px + 2px) }",
+                "a :hover > b{top:calc(1px + 2px)}",
+            ),
+            (
+                "@media (width < 40rem) { a::after { content: \"/* ; } */ \" } }",
+                "@media (width < 40rem){a::after{content:\"/* ; } */ \"}}",
+            ),
+        ] {
+            assert_eq!(bundled(&[("main.css", css)]).unwrap(), small);
+        }
     }
 
     #[test]
@@ -188,6 +187,7 @@ mod tests {
             ],
             "a.css:2:",
         );
+        check(&[("main.css", "a {\n b { top: 0 }\n")], "main.css:1:");
         check(
             &[("main.css", "@import \"main.css\";")],
             "main.css imports itself",
