@@ -206,6 +206,12 @@ fn evolution(
         let why = format!("the trial {name} was not graded: {why}");
         return Err(Found::Missing(why));
     };
+    let silent = |(_, usage): &(_, Option<Usage>)| usage.is_some_and(|u| u == Usage::default());
+    if let (Some(why), true) = (&trial.exception, graded.iter().all(silent)) {
+        // A wrong key, say. Nothing of this is the model's work.
+        let why = format!("the trial {name} ended before its agent asked a model: {why}");
+        return Err(Found::Missing(why));
+    }
     let suite = suite_of(first);
     let mut record = Record {
         base_passed: suite.counts.base_passed,

@@ -288,6 +288,16 @@ fn a_trial_that_was_not_graded_is_missing() {
         panic!("{:?}", samples(&lab));
     };
     assert!(why.contains("EnvironmentStartTimeoutError"), "{why}");
+
+    // The verifier ran, on code that no model was asked for.
+    write(&lab, "a__x/verifier/swe-ci.json", &verified(&["t0"]));
+    trial["exception_info"] = json!({"exception_type": "NonZeroAgentExitCodeError"});
+    for (tokens, is_missing) in [(0, true), (3, false)] {
+        trial["agent_result"] = json!({"n_input_tokens": tokens, "n_output_tokens": 0});
+        write(&lab, "a__x/result.json", &trial);
+        let found = only(&lab);
+        assert_eq!(matches!(found, Found::Missing(_)), is_missing, "{found:?}");
+    }
 }
 
 fn trajectory(said: &str) -> Value {
