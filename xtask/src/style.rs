@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow, bail};
-use cssparser::{ParseError, Parser, ParserInput, Token};
+use cssparser::{ParseError, Parser, Token};
 
 /// Reads `entry` with everything it imports: each `@import "file.css";`, on a line of
 /// its own, is replaced by what it names.
@@ -55,20 +55,17 @@ fn imported(line: &str) -> Result<&str> {
 /// rules of the next file.
 fn minify(file: &Path, text: &str) -> Result<String> {
     let mut small = String::with_capacity(text.len());
-    let mut input = ParserInput::new(text);
-    print(&mut Parser::new(&mut input), &mut small)
-        .map_err(|e| anyhow!("{}:{}: {:?}", file.display(), e.location.line + 1, e.kind))?;
+    print(&mut Parser::new(text), &mut small)
+        .map_err(|e| anyhow!("{}:{}", file.display(), e.kind))?;
     Ok(small)
 }
 
 /// Writes the tokens up to the end of the file or block.
-fn print<'i>(
-    parser: &mut Parser<'i, '_>,
-    small: &mut String,
-) -> Result<(), ParseError<'i, &'static str>> {
+fn print(parser: &mut Parser<'_>, small: &mut String) -> Result<(), ParseError<String>> {
     loop {
         let start = parser.position();
-        let place = parser.current_source_location();
+        let line = parser.current_source_location().line + 1;
+        let mistake = |what: &str| ParseError::custom(format!("{line}: {what}"));
         let Ok(token) = parser.next_including_whitespace_and_comments() else {
             return Ok(());
         };
@@ -84,9 +81,9 @@ fn print<'i>(
             Token::SquareBracketBlock => ']',
             Token::CurlyBracketBlock => '}',
             token if token.is_parse_error() => {
-                return Err(
-                    place.new_custom_error("a string, address or bracket without its other end")
-                );
+                return Err(mistake(
+                    "a string, address or bracket without its other end",
+                ));
             }
             _ => {
                 small.push_str(parser.slice_from(start));
@@ -105,7 +102,7 @@ fn print<'i>(
         })?;
         // A block that the end of the file closes.
         if parser.position() == end {
-            return Err(place.new_custom_error("a bracket that nothing closes"));
+            return Err(mistake("a bracket that nothing closes"));
         }
         if closing == '}' {
             small.truncate(small.trim_end_matches([' ', ';']).len());
