@@ -44,6 +44,8 @@ struct Metadata<'a> {
     current_sha: &'a str,
     target_sha: &'a str,
     test_gap: u32,
+    /// Nothing tries contradictions of the tests on the code.
+    audited: bool,
 }
 
 #[derive(Serialize)]
@@ -109,6 +111,7 @@ pub fn task_toml(row: &TaskRow, variant: Variant, limits: Limits) -> anyhow::Res
             current_sha: &row.base_sha,
             target_sha: &row.target_sha,
             test_gap: gap,
+            audited: false,
         },
         agent: Agent {
             timeout_sec: f64::from(limits.agent_seconds),

@@ -207,6 +207,7 @@ impl HarborTask {
             "base_passing": self.base_report.passing().collect::<Vec<_>>(),
             "base_passed": counts.base_in_target,
             "target_passed": counts.target,
+            "audited": false,
         });
         let plan = serde_json::to_vec(&self.grading.plan)?;
         // An image of its own, so that nothing has to be copied, and no network:
