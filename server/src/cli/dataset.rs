@@ -53,15 +53,17 @@ Each task's tests are contradicted on the target's code, and run on that code
 with empty functions (docs/security.md, The audit). It takes about ten runs of
 each suite, once: what is known is printed at once.
 
+  oracle         runs of the import in which the target passes all tests that count;
+                 `dataset import --again --repeats 5` tries harder
+  quarantined    tests that did not come out alike in all of them: they do not count
   contradicted   tests that have a contradiction; an audit of results tries it
   by value       those with another expected value or exception
   test nothing   tests that pass with empty functions
-  unreliable     tests that did not come out alike in all runs of the import:
-                 they do not count; `dataset import --again --repeats 5` tries harder
-  without        walls of grading that its tests do without
+  minutes        of the slowest run
+  guard          full, or the walls of grading that its tests do without
 
 Examples:
-  swe-ci dataset audit demo";
+  swe-ci tasks audit demo";
 
 const CURATE_HELP: &str = "\
 Makes a split from git histories, like section 3.1 of the paper: it collects
@@ -526,14 +528,13 @@ fn print_splits(splits: &[SplitSummary]) -> Result<(), Failure> {
 }
 
 fn print_audits(audits: &[TaskAudit]) -> Result<(), Failure> {
-    let header = "task | tests: | contradicted: | by value: | test nothing: | unreliable: | suite: | without";
+    let header = "task | tests: | oracle | quarantined: | contradicted: | by value: | test nothing: | minutes: | guard";
     let rows = audits.iter().map(|audit| {
         let coverage = &audit.coverage;
         let share = |tests: u32| {
             let percent = 100.0 * f64::from(tests) / f64::from(coverage.tests.max(1));
             format!("{tests} ({percent:.0} %)")
         };
-        let seconds = audit.suite_seconds.iter().copied().fold(0.0, f64::max);
         let known = |text: String| match coverage.reason {
             Some(_) => "–".to_owned(),
             None => text,
@@ -541,6 +542,8 @@ fn print_audits(audits: &[TaskAudit]) -> Result<(), Failure> {
         [
             audit.task_id.to_string(),
             known(coverage.tests.to_string()),
+            format!("{0} of {0}", audit.suite_seconds.len()),
+            audit.quarantined.len().to_string(),
             known(share(coverage.contradicted)),
             known(share(coverage.strongly)),
             known(
@@ -548,13 +551,16 @@ fn print_audits(audits: &[TaskAudit]) -> Result<(), Failure> {
                     .vacuous
                     .map_or("not known".into(), |n| n.to_string()),
             ),
-            format!("{} in {} runs", audit.unreliable, audit.suite_seconds.len()),
-            format!("{seconds:.1} s"),
-            Vec::from_iter(audit.left_away.iter().map(|wall| wall.name())).join(", "),
+            format!("{:.2}", audit.minutes()),
+            audit.guard(),
         ]
     });
     output::table(header, rows)?;
     for audit in audits {
+        if !audit.quarantined.is_empty() {
+            let tests = audit.quarantined.join(", ");
+            output::note(format_args!("{}: quarantined: {tests}", audit.task_id));
+        }
         if let Some(why) = &audit.coverage.reason {
             output::note(format_args!(
                 "{}: no test can be contradicted: {why}",
@@ -564,7 +570,8 @@ fn print_audits(audits: &[TaskAudit]) -> Result<(), Failure> {
     }
     let coverages = audits.iter().map(|audit| &audit.coverage);
     let sum: CoverageSum = coverages.filter(|c| c.reason.is_none()).collect();
-    output::line(sum.text(u32::try_from(audits.len()).unwrap_or(u32::MAX)))
+    output::line(sum.text(u32::try_from(audits.len()).unwrap_or(u32::MAX)))?;
+    output::line(TaskAudit::sum(audits))
 }
 
 fn print_tasks(tasks: &[TaskSummary]) -> Result<(), Failure> {

@@ -120,8 +120,8 @@ enum Command {
     /// Show disk use: results, tasks, images and the layers they share
     #[command(after_help = disk::AFTER_HELP)]
     Disk(disk::Options),
-    /// Import datasets and list the imported ones
-    #[command(subcommand)]
+    /// Import datasets, list the imported ones and audit their tasks
+    #[command(subcommand, visible_alias = "tasks")]
     Dataset(dataset::Command),
     /// Submit, show and steer runs
     #[command(subcommand)]
