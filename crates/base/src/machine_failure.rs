@@ -28,9 +28,17 @@ fn is_failed_operation(error: &io::Error) -> bool {
         )
 }
 
-/// Whether the message of another program (git, the container engine) tells of
-/// such a failure.
-pub fn tells_of_machine_failure(message: &str) -> bool {
+/// The message of another program (git, the container engine) as an error, which is
+/// a failed operation of this machine if it tells of one: such a program says it in
+/// the system's words, and in no other way.
+pub fn told_by_program(message: String) -> anyhow::Error {
+    match tells_of_machine_failure(&message) {
+        true => io::Error::new(ErrorKind::ResourceBusy, message).into(),
+        false => anyhow::Error::msg(message),
+    }
+}
+
+fn tells_of_machine_failure(message: &str) -> bool {
     const WORDS: [&str; 6] = [
         "no space left on device",
         "disk quota exceeded",
@@ -70,7 +78,9 @@ mod tests {
     #[test]
     fn messages_of_other_programs() {
         let check = |message: &str, expect: bool| {
-            assert_eq!(tells_of_machine_failure(message), expect, "{message}");
+            let error = told_by_program(message.to_owned());
+            assert_eq!(error.to_string(), message);
+            assert_eq!(is_machine_failure(&error), expect, "{message}");
         };
         check("write /layer.tar: no space left on device", true);
         check("fatal: write error: No space left on device", true);

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::digest::sha256_hex;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_base::machine_failure::{is_machine_failure, tells_of_machine_failure};
+use swe_ci_base::machine_failure::is_machine_failure;
 use swe_ci_base::{Say, files};
 use swe_ci_candidates::environment::distribution::Finder;
 use swe_ci_candidates::environment::python::BaseImages;
@@ -356,7 +356,7 @@ pub(super) fn stopped() -> Error {
 /// [`Error::Unavailable`] when this machine is at fault: it is read again when
 /// the curation resumes.
 pub(super) fn unreadable(why: anyhow::Error) -> Result<Fate> {
-    if is_machine_failure(&why) || tells_of_machine_failure(&format!("{why:#}")) {
+    if is_machine_failure(&why) {
         return Err(unavailable(why));
     }
     Ok(Fate::dropped("unreadable", format!("{why:#}")))

@@ -316,7 +316,6 @@ impl Builder<'_> {
                 let outcome = format!("{passed} of {} tests pass", report.tests.len());
                 ((passed > 0).then_some((image, passed)), outcome)
             }
-            Err(why) if why.starts_with("pytest could not load") => (None, why),
             Err(why) => {
                 let error = first_error(&output).or_else(|| raised(&output));
                 let error = error.map(|error| format!(" ({error})"));

@@ -229,12 +229,13 @@ enum Unexamined {
 }
 
 impl Unexamined {
-    fn not_fetched(error: anyhow::Error) -> Self {
-        let why = format!("{error:#}");
-        match FetchFailure::of(&error) {
-            FetchFailure::Machine => Self::Machine(unavailable(error)),
-            FetchFailure::Unreachable => Self::Unreachable(why),
-            FetchFailure::Repository => Self::Dropped(Fate::dropped(NOT_TO_BE_HAD, why)),
+    fn not_fetched(failure: FetchFailure) -> Self {
+        match failure {
+            FetchFailure::Machine(why) => Self::Machine(unavailable(why)),
+            FetchFailure::Unreachable(why) => Self::Unreachable(format!("{why:#}")),
+            FetchFailure::Repository(why) => {
+                Self::Dropped(Fate::dropped(NOT_TO_BE_HAD, format!("{why:#}")))
+            }
         }
     }
 

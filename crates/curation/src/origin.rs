@@ -9,14 +9,20 @@ use jiff::Timestamp;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::files;
+use swe_ci_base::machine_failure::is_machine_failure;
 use swe_ci_candidates::environment::distribution::{Index, IndexFile};
 use swe_ci_candidates::environment::version::{Version, described};
 use swe_ci_dataset::{CommitInfo, write_history};
+use tokio::net::TcpStream;
 use tokio::process::Command;
+use tokio::time::timeout;
 
+use crate::fetch_failure::FetchFailure;
 use crate::plan::{Limits, Origin};
 
 const CLONE_TIME_LIMIT: Duration = Duration::from_hours(2);
+/// For a server to say whether it has a repository.
+const ANSWER_TIME_LIMIT: Duration = Duration::from_mins(1);
 const SIZE_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// The most bytes the code of a release may have.
 const MAX_CODE: u64 = 256 << 20;
@@ -35,7 +41,7 @@ impl Fetcher<'_> {
     ///
     /// # Errors
     /// Why it cannot be fetched, in words for people.
-    pub async fn fetch(&self, origin: &Origin, folder: &Path) -> anyhow::Result<()> {
+    pub async fn fetch(&self, origin: &Origin, folder: &Path) -> Result<(), FetchFailure> {
         if folder.exists() {
             return Ok(());
         }
@@ -55,19 +61,21 @@ impl Fetcher<'_> {
             }
         }
         std::fs::rename(&partial, folder)
-            .with_context(|| format!("cannot create {}", folder.display()))
+            .with_context(|| format!("cannot create {}", folder.display()))?;
+        Ok(())
     }
 
     /// Clones one branch with its whole history and its tags, without files.
-    async fn clone(&self, address: &str, branch: Option<&str>, to: &Path) -> anyhow::Result<()> {
-        let mut git = git();
+    async fn clone(
+        &self,
+        address: &str,
+        branch: Option<&str>,
+        to: &Path,
+    ) -> Result<(), FetchFailure> {
+        let mut git = self.git();
         git.args(["clone", "--quiet", "--bare", "--single-branch"]);
         git.args(branch.iter().flat_map(|branch| ["--branch", branch]));
         git.arg("--").arg(address).arg(to);
-        git.envs(self.env.iter().map(|(name, value)| (name, value)));
-        if let Some(bundle) = self.ca_bundle {
-            git.env("GIT_SSL_CAINFO", bundle);
-        }
         let most = self.limits.repository_mib << 20;
         let cloning = run(git);
         let watching = async {
@@ -80,15 +88,76 @@ impl Fetcher<'_> {
                 }
             }
         };
-        let cloned = tokio::select! {
-            done = cloning => done,
-            () = watching => Err(anyhow!(
+        let (failed, by_git) = tokio::select! {
+            done = cloning => match done {
+                Ok(()) => return Ok(()),
+                Err(error) => (error, true),
+            },
+            () = watching => (anyhow!(
                 "it is larger than the {} MiB that limits.repository_mib allows",
                 self.limits.repository_mib
-            )),
-            () = tokio::time::sleep(CLONE_TIME_LIMIT) => Err(anyhow!("it takes longer than {CLONE_TIME_LIMIT:?}")),
+            ), false),
+            () = tokio::time::sleep(CLONE_TIME_LIMIT) => (anyhow!("it takes longer than {CLONE_TIME_LIMIT:?}"), false),
         };
-        cloned.with_context(|| format!("cannot clone {address}"))
+        let error = failed.context(format!("cannot clone {address}"));
+        match by_git && !is_machine_failure(&error) && self.may_come(address, branch).await {
+            true => Err(FetchFailure::Unreachable(error)),
+            false => Err(error.into()),
+        }
+    }
+
+    /// Whether a repository that git did not clone may be cloned later. git tells why
+    /// in words only, so its server is asked.
+    async fn may_come(&self, address: &str, branch: Option<&str>) -> bool {
+        let mut git = self.git();
+        git.args(["ls-remote", "--quiet", "--exit-code", "--", address]);
+        git.args(branch);
+        let listed = timeout(ANSWER_TIME_LIMIT, git.output()).await;
+        let listed = listed.ok().and_then(Result::ok);
+        match listed.and_then(|output| output.status.code()) {
+            Some(0) => true,
+            // The repository is there, without such a branch.
+            Some(2) => false,
+            _ => !self.answers(address).await,
+        }
+    }
+
+    /// Whether the server of a repository answers, whatever it says.
+    async fn answers(&self, address: &str) -> bool {
+        let (scheme, rest) = address.split_once("://").unwrap_or_default();
+        let port = match scheme {
+            "http" | "https" => {
+                let address = address.trim_end_matches('/');
+                let refs = format!("{address}/info/refs?service=git-upload-pack");
+                return self.index.answers_at(&refs).await;
+            }
+            "ssh" => 22,
+            "git" => 9_418,
+            // A folder.
+            _ => return true,
+        };
+        let host = rest.split('/').next().unwrap_or_default();
+        let host = host.rsplit('@').next().unwrap_or_default();
+        let has_port = host
+            .rsplit(':')
+            .next()
+            .is_some_and(|end| end.parse::<u16>().is_ok());
+        let place = match has_port {
+            true => host.to_owned(),
+            false => format!("{host}:{port}"),
+        };
+        let connected = timeout(ANSWER_TIME_LIMIT, TcpStream::connect(place)).await;
+        connected.is_ok_and(|connected| connected.is_ok())
+    }
+
+    /// git, for addresses of others.
+    fn git(&self) -> Command {
+        let mut git = git();
+        git.envs(self.env.iter().map(|(name, value)| (name, value)));
+        if let Some(bundle) = self.ca_bundle {
+            git.env("GIT_SSL_CAINFO", bundle);
+        }
+        git
     }
 
     /// The releases of a package in sequence: source distributions that were
@@ -220,7 +289,7 @@ pub async fn version_of_tag(repository: &Path, sha: &str) -> anyhow::Result<Opti
         sha,
     ];
     let output = in_folder(repository, &arguments).output().await;
-    let output = output.context(swe_ci_git::CANNOT_RUN)?;
+    let output = output.map_err(swe_ci_git::cannot_run)?;
     // It fails where there is no such tag.
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(output.status.success().then(|| described(&text)).flatten())
@@ -249,6 +318,8 @@ pub fn repository_folder(home: &Path, position: u32) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, Write};
+
     use super::*;
 
     #[test]
@@ -352,8 +423,79 @@ mod tests {
             branch: None,
         };
         let into = home.path().join("into");
-        let error = fetcher.fetch(&nothing, &into).await.unwrap_err();
+        let failure = fetcher.fetch(&nothing, &into).await.unwrap_err();
+        let FetchFailure::Repository(error) = failure else {
+            panic!("{failure:?}");
+        };
         assert!(format!("{error:#}").contains("cannot clone"), "{error:#}");
         assert!(!into.exists());
+    }
+
+    /// A server that gives each request this status; its address.
+    fn server(status: &'static str) -> String {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let _ = std::io::BufReader::new(&stream).read_line(&mut String::new());
+                let answer =
+                    format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+                let _ = stream.write_all(answer.as_bytes());
+            }
+        });
+        address
+    }
+
+    /// The server decides, not what git says of it.
+    #[tokio::test]
+    async fn whose_failure_it_is() {
+        let home = tempfile::tempdir().unwrap();
+        let source = home.path().join("source");
+        repository(&source).await;
+        let env = ["no_proxy", "NO_PROXY"].map(|name| (name.to_owned(), "*".to_owned()));
+        let broken = server("502 Bad Gateway");
+        let index = Index::new(&broken, &home.path().join("cache"), None).unwrap();
+        let fetcher = Fetcher {
+            index: &index,
+            limits: &Limits::default(),
+            env: &env,
+            ca_bundle: None,
+        };
+        let into = home.path().join("into");
+        let check = async |origin: Origin, expect: &str| {
+            let failure = fetcher.fetch(&origin, &into).await.unwrap_err();
+            let found = match &failure {
+                FetchFailure::Machine(_) => "machine",
+                FetchFailure::Unreachable(_) => "unreachable",
+                FetchFailure::Repository(_) => "repository",
+            };
+            assert_eq!(found, expect, "{failure:?}");
+        };
+        let git = |address: String, branch: Option<&str>| Origin::Git {
+            address,
+            branch: branch.map(str::to_owned),
+        };
+        let closed = {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            listener.local_addr().unwrap()
+        };
+        for (status, expect) in [
+            ("503 Service Unavailable", "unreachable"),
+            ("429 Too Many Requests", "unreachable"),
+            ("404 Not Found", "repository"),
+            ("401 Unauthorized", "repository"),
+        ] {
+            check(git(format!("{}/a/b", server(status)), None), expect).await;
+        }
+        check(git(format!("http://{closed}/a/b"), None), "unreachable").await;
+        check(git(format!("git://{closed}/a/b"), None), "unreachable").await;
+        let there = source.display().to_string();
+        check(git(there, Some("other")), "repository").await;
+        let package = Origin::Package {
+            package: "lib".into(),
+            from: None,
+            to: None,
+        };
+        check(package, "unreachable").await;
     }
 }

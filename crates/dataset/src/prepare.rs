@@ -9,7 +9,7 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_base::files::{self, UnpackLimits};
-use swe_ci_base::machine_failure::{is_machine_failure, tells_of_machine_failure};
+use swe_ci_base::machine_failure::is_machine_failure;
 use swe_ci_candidates::{Change, Changes, Facts, changes, facts, unwatched};
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
@@ -400,11 +400,10 @@ impl PrepareError {
     /// Why an image cannot be loaded. Its archive is at fault only if the
     /// machine and the engine are well.
     fn of_image(error: &anyhow::Error, engine_answers: bool) -> Self {
-        let message = format!("{error:#}");
-        if !engine_answers || lost_engine(error) || tells_of_machine_failure(&message) {
-            return Self::Platform(Error::Unavailable(message));
+        match engine_answers && !lost_engine(error) {
+            true => Self::of(error),
+            false => Self::Platform(Error::Unavailable(format!("{error:#}"))),
         }
-        Self::of(error)
     }
 }
 
@@ -427,6 +426,7 @@ impl From<SandboxError> for PrepareError {
 mod tests {
     use super::*;
     use swe_ci_base::code::Excess;
+    use swe_ci_base::machine_failure::told_by_program;
 
     #[test]
     fn a_licence_of_several_files_is_stated_once() {
@@ -471,8 +471,8 @@ mod tests {
         check(empty(), false, false);
         let silent = SandboxError::Engine("it did not answer".into());
         check(silent.into(), true, false);
-        let full = anyhow::anyhow!("write /layer.tar: no space left on device");
-        check(full, true, false);
+        let full = "write /layer.tar: no space left on device".to_owned();
+        check(told_by_program(full), true, false);
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output, Stdio};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+use swe_ci_base::machine_failure::told_by_program;
 
 /// Variables that tell git which repository it works in: the output of `git
 /// rev-parse --local-env-vars`.
@@ -27,8 +28,6 @@ const LOCAL_VARIABLES: [&str; 16] = [
     "GIT_COMMON_DIR",
 ];
 
-/// What happened when git could not be started.
-pub const CANNOT_RUN: &str = "cannot run git; install it on this machine";
 /// SIGHUP, SIGINT and SIGTERM, which often go to the server and its children alike.
 const STOPPING: [i32; 3] = [1, 2, 15];
 /// The most characters of git's error output in a message.
@@ -51,6 +50,7 @@ pub fn command() -> Command {
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_DEFAULT_HASH", "sha1")
         .env("GIT_DEFAULT_REF_FORMAT", "files")
+        .env("LC_ALL", "C")
         .args(["-c", "core.hooksPath=/dev/null"])
         .args(["-c", "safe.directory=*"])
         .args(["-c", "gc.auto=0"])
@@ -60,13 +60,19 @@ pub fn command() -> Command {
     git
 }
 
+/// Why git could not be started: no repository's fault.
+pub fn cannot_run(error: io::Error) -> anyhow::Error {
+    let error = io::Error::new(io::ErrorKind::ResourceBusy, error);
+    anyhow::Error::new(error).context("cannot run git; install it on this machine")
+}
+
 /// The standard output of a git that was run.
 ///
 /// # Errors
 /// If git could not be started, or failed: with its message. A git that was told
 /// to stop is a failure of this machine, not of the repository.
 pub fn checked(output: io::Result<Output>) -> anyhow::Result<Vec<u8>> {
-    let output = output.context(CANNOT_RUN)?;
+    let output = output.map_err(cannot_run)?;
     if output.status.success() {
         return Ok(output.stdout);
     }
@@ -76,7 +82,7 @@ pub fn checked(output: io::Result<Output>) -> anyhow::Result<Vec<u8>> {
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
     let message: String = stderr.trim().chars().take(MAX_MESSAGE).collect();
-    bail!("git: {message}")
+    Err(told_by_program(format!("git: {message}")))
 }
 
 /// Runs git, which reads what `write` writes and answers little.
@@ -88,7 +94,7 @@ pub fn run_with_input(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<Vec<u8>> {
     let git = git.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = git.stderr(Stdio::piped()).spawn().context(CANNOT_RUN)?;
+    let mut child = git.stderr(Stdio::piped()).spawn().map_err(cannot_run)?;
     let written = child.stdin.take().map_or(Ok(()), |input| {
         let mut input = BufWriter::new(input);
         write(&mut input)?;
@@ -120,7 +126,13 @@ mod tests {
         let error = checked(command().arg("no-such-command").output()).unwrap_err();
         assert!(error.to_string().contains("no-such-command"), "{error}");
         let missing = checked(Command::new("/no/git").output()).unwrap_err();
-        assert_eq!(missing.to_string(), CANNOT_RUN);
+        assert!(is_machine_failure(&missing), "{missing:#}");
+        let mut full = Command::new("sh");
+        let full = full.args([
+            "-c",
+            "echo fatal: write error: No space left on device >&2; exit 128",
+        ]);
+        assert!(is_machine_failure(&checked(full.output()).unwrap_err()));
         let mut stopped = Command::new("sh");
         let stopped = checked(stopped.args(["-c", "kill -TERM $$"]).output()).unwrap_err();
         assert_eq!(stopped.to_string(), "git was stopped by signal 15");

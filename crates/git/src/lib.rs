@@ -15,7 +15,7 @@ mod repository;
 pub mod testing;
 
 pub use bounds::BoundExceeded;
-pub use command::{CANNOT_RUN, checked, command, run_with_input};
+pub use command::{cannot_run, checked, command, run_with_input};
 pub use lines::{changed_lines, is_binary};
 pub use object_id::{NotAnObjectId, ObjectId, ObjectKind};
 pub use objects::{CommitObject, EntryKind};

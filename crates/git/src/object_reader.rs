@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use anyhow::Context;
 
-use crate::command::{CANNOT_RUN, command};
+use crate::command::{cannot_run, command};
 use crate::object_id::{ObjectId, ObjectKind};
 
 /// Reads the objects of a git folder through two processes of `git cat-file`: one
@@ -110,7 +110,7 @@ impl CatFile {
         git.stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        let mut child = git.spawn().context(CANNOT_RUN)?;
+        let mut child = git.spawn().map_err(cannot_run)?;
         let (questions, answers) = (child.stdin.take(), child.stdout.take());
         Ok(Self {
             child,

@@ -14,7 +14,7 @@ use std::process::Output;
 use anyhow::{Context, bail, ensure};
 use tempfile::TempDir;
 
-use crate::command::{CANNOT_RUN, checked, command};
+use crate::command::{cannot_run, checked, command};
 
 /// Files that make git read beyond the repository's own folder or change its
 /// history: they could refer to any file of this host.
@@ -87,7 +87,7 @@ pub(super) fn open(folder: &Path) -> anyhow::Result<TempDir> {
     let mut git = command();
     git.env("GIT_DIR", ours.path())
         .args(["rev-parse", "--git-dir"]);
-    let found = git.output().context(CANNOT_RUN)?;
+    let found = git.output().map_err(cannot_run)?;
     checked(Ok(found)).with_context(|| match format.contains("reftable") {
         true => format!(
             "{} keeps its branches as reftable, which needs git 2.45: install a newer git on \
@@ -195,7 +195,7 @@ fn settings(theirs: &Path, ours: &Path) -> anyhow::Result<Option<Output>> {
     let mut git = command();
     git.env("GIT_DIR", ours).args(["config", "--file"]);
     git.arg(config).args(["--no-includes", "--list", "-z"]);
-    git.output().map(Some).context(CANNOT_RUN)
+    git.output().map(Some).map_err(cannot_run)
 }
 
 /// The settings that tell how objects and references are written.

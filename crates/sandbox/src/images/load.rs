@@ -4,10 +4,12 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+use bollard::errors::Error;
 use bollard::query_parameters::{ImportImageOptions, TagImageOptionsBuilder};
 use bytes::Bytes;
 use futures::{StreamExt, stream};
+use swe_ci_base::machine_failure::told_by_program;
 use tokio::sync::mpsc;
 
 use super::Images;
@@ -54,9 +56,15 @@ impl Images {
         let mut load = std::pin::pin!(api.import_image_stream(options, pieces, None));
         let mut loaded = None;
         while let Some(info) = load.next().await {
-            let info = info.context("the container engine refused it")?;
+            let refused =
+                |why: &str| told_by_program(format!("the container engine refused it: {why}"));
+            let info = info.map_err(|error| match &error {
+                Error::DockerStreamError { error: why }
+                | Error::DockerResponseServerError { message: why, .. } => refused(why),
+                _ => anyhow::Error::new(error).context("the container engine refused it"),
+            })?;
             if let Some(problem) = info.error_detail.and_then(|e| e.message) {
-                bail!("the container engine refused it: {problem}");
+                return Err(refused(&problem));
             }
             loaded = loaded_name(info.stream.as_deref()).or(loaded);
         }

@@ -11,7 +11,7 @@ use reqwest::header::{ACCEPT, CONTENT_RANGE, RANGE};
 use reqwest::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use swe_ci_base::digest::sha256_hex;
-use swe_ci_hub::http::{self, body};
+use swe_ci_hub::http::{self, BodyError, body};
 use url::Url;
 
 use super::archive;
@@ -193,6 +193,11 @@ impl Index {
         }
     }
 
+    /// Whether the server at an address of http answers, and is not in trouble.
+    pub async fn answers_at(&self, url: &str) -> bool {
+        !self.get(url).await.is_err_and(|error| is_passing(&error))
+    }
+
     /// The file names in a wheel or a source distribution.
     pub(super) async fn paths(&self, file: &IndexFile) -> anyhow::Result<Vec<String>> {
         let cached = self.cached("names", &format!("{} {:?}", file.url, file.hashes));
@@ -254,6 +259,23 @@ impl Index {
         let digest = sha256_hex(what.as_bytes());
         self.cache.join(format!("{kind}-{}.json", &digest[..32]))
     }
+}
+
+/// Whether a cause of the error is a request that another try may bring through.
+pub fn may_pass(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| match cause.downcast_ref() {
+        Some(BodyError::Connection(error)) => is_passing(error),
+        _ => cause.downcast_ref().is_some_and(is_passing),
+    })
+}
+
+/// Whether the server did not answer, or not to the end, or is in trouble.
+fn is_passing(error: &reqwest::Error) -> bool {
+    let is_trouble = |status: StatusCode| {
+        status.is_server_error()
+            || [StatusCode::TOO_MANY_REQUESTS, StatusCode::REQUEST_TIMEOUT].contains(&status)
+    };
+    !error.is_builder() && error.status().is_none_or(is_trouble)
 }
 
 fn have_upload_times(files: &[IndexFile]) -> bool {

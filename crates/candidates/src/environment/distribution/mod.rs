@@ -16,7 +16,7 @@ use anyhow::Context;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use index::{Index, IndexFile};
+pub use index::{Index, IndexFile, may_pass};
 pub use table::{is_standard_library, known_distributions};
 
 use crate::dependencies::project_name;
