@@ -259,7 +259,7 @@ pub(crate) async fn keep_lease(
             Err(error) => {
                 tracing::warn!("heartbeat failed: {error:#}");
                 if renewed.elapsed().as_millis() >= LEASE_MS.unsigned_abs().into() {
-                    let why = format!("the lease on evolution {id} ran out: {error}");
+                    let why = format!("the lease on evolution {id} ran out: {}", error.chain());
                     return LeaseEnd::Lost(Error::Unavailable(why));
                 }
             }

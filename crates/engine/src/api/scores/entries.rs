@@ -223,7 +223,7 @@ impl Origins {
         let read = |StoredCounts { run_id, counts }| match RunCounts::unpacked(&counts) {
             Ok(counts) => Some((run_id, Arc::new(self.counted(counts)))),
             Err(error) => {
-                tracing::warn!(run_id, %error, "stored counts cannot be read");
+                tracing::warn!(run_id, "stored counts cannot be read: {error:#}");
                 None
             }
         };
