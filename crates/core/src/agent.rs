@@ -156,6 +156,7 @@ const RESERVED_HEADERS: [&str; 14] = [
 /// The address of a model, and how to call it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Endpoint {
+    /// That of the harness when absent or `chat`.
     #[serde(default)]
     pub protocol: Protocol,
     /// The provider's address up to its version, such as

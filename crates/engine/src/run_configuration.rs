@@ -251,12 +251,13 @@ mod tests {
             cached: None,
             output: 15.0,
         });
-        let endpoint = Endpoint {
-            parameters: serde_json::Map::new(),
-            headers: std::collections::BTreeMap::new(),
-            prices: None,
-            ..endpoint.clone()
-        };
+        let mut endpoint = endpoint.clone();
+        endpoint.parameters.remove("thinking");
+        endpoint.headers.remove("x-team");
+        endpoint.prices = endpoint.prices.map(|prices| Prices {
+            cached: Some(0.25),
+            ..prices
+        });
         full.programmer = Some(AgentConfig {
             harness: HarnessConfig::Program {
                 program: "opencode".into(),

@@ -99,9 +99,6 @@ pub(super) struct Check {
     /// Name of the stored key; none when the endpoint needs none
     #[arg(long, value_name = "NAME", requires = "harness")]
     key: Option<String>,
-    /// Protocol of the endpoint; the harness's own when absent
-    #[arg(long, value_name = "PROTOCOL", requires = "harness", value_parser = ["chat", "responses", "messages", "gemini"])]
-    protocol: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -222,15 +219,10 @@ async fn check(engine: &Engine, options: Check) -> Result<(), Failure> {
 async fn config_of_options(engine: &Engine, options: Check) -> Result<RunConfig, Failure> {
     let name = options.harness.unwrap_or_default();
     let known = engine.harnesses().await?;
-    let harness = known.into_iter().find(|harness| harness.name == name);
-    let harness = harness.ok_or_else(|| {
-        Failure::new(format!("there is no harness `{name}`"))
-            .next("`swe-ci harness list` shows those there are")
-    })?;
-    let protocol = match options.protocol {
-        Some(name) => Protocol::from_name(&name),
-        None => harness.protocol,
-    };
+    if !known.iter().any(|harness| harness.name == name) {
+        return Err(Failure::new(format!("there is no harness `{name}`"))
+            .next("`swe-ci harness list` shows those there are"));
+    }
     let model = options.model.unwrap_or_default();
     let mut config = RunConfig::human("check");
     config.model.clone_from(&model);
@@ -244,7 +236,6 @@ async fn config_of_options(engine: &Engine, options: Check) -> Result<RunConfig,
         },
     };
     config.endpoint = Some(Endpoint {
-        protocol: protocol.unwrap_or(Protocol::Chat),
         url: options.url.unwrap_or_default(),
         model,
         key: options.key,

@@ -294,11 +294,6 @@ fn harnesses_are_listed_and_mistakes_named() {
         1,
         &["swe-ci key set acme"],
     );
-    check(
-        &checked(&["--harness", "codex", "--protocol", "chat"]),
-        1,
-        &["speaks `responses`"],
-    );
 
     let descriptions = data.join("harnesses");
     std::fs::create_dir(&descriptions).unwrap();

@@ -3,6 +3,8 @@
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::{Value, json};
+use swe_ci_core::agent::Protocol;
+use swe_ci_engine::run_configuration::from_toml;
 use swe_ci_views::account::AccountRole;
 
 use crate::fixture::{Answer, HUMAN, TestApp};
@@ -338,6 +340,56 @@ async fn the_harness_sets_the_protocol() {
     let path = answer.header("location").to_owned();
     let run = app.get(&format!("/api/v1{path}")).await.json();
     assert_eq!(run["config"]["endpoint"]["protocol"], "messages");
+}
+
+/// TOML, database, API and TOML again.
+#[tokio::test]
+async fn a_configuration_stays_as_it_was_written() {
+    let app = TestApp::seeded().await;
+    let ada = Program::of_account(&app, "ada", AccountRole::Submitter).await;
+    let written = r#"
+        model = "Juniper"
+        provider = "Acme"
+        release_date = "2026-01-31"
+        training_cutoff = "2025-10-31"
+        kind = "measured"
+        split = "demo"
+        mode = "rdd"
+        harness = { name = "claude-code" }
+        [endpoint]
+        url = "https://api.example.org/v1"
+        model = "juniper-1"
+        parameters = { temperature = 0.5 }
+        headers = { x-team = "a" }
+        prices = { input = 3.0, cached = 0.3, output = 15.0 }
+        [programmer]
+        harness = { name = "builtin" }
+        [programmer.endpoint]
+        protocol = "chat"
+        url = "https://api.example.org/v1"
+        model = "juniper-2"
+        prices = { input = 1.0, output = 2.0 }
+        [budget]
+        usd = 2.5
+    "#;
+    let mut config = from_toml(written).unwrap();
+    let answer = ada.submit(&json!({"config": config})).await;
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    // Nobody has to know what a harness speaks here either.
+    config.endpoint.as_mut().unwrap().protocol = Protocol::Messages;
+    let path = answer.header("location");
+    let run = app.get(path).await.json();
+    assert_eq!(run["config"], serde_json::to_value(&config).unwrap());
+    let toml = app.get(&format!("{path}/config.toml")).await.text();
+    assert_eq!(from_toml(&toml).unwrap(), config, "{toml}");
+
+    config.endpoint.as_mut().unwrap().protocol = Protocol::Gemini;
+    let refused = ada.submit(&json!({"config": config})).await;
+    let problem = refused.problem(400, "bad-request");
+    assert_eq!(
+        problem["problems"][0]["field"], "endpoint.protocol",
+        "{problem}"
+    );
 }
 
 #[tokio::test]

@@ -42,7 +42,7 @@ impl Engine {
                 config.harness.name()
             )));
         }
-        let mut config = reduced(config);
+        let mut config = self.with_protocols(reduced(config)).await;
         let grant = self.trial_permissions(&mut config).await?;
         self.check_agents(config, grant, tell, stop).await
     }

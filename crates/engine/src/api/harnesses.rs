@@ -153,7 +153,7 @@ impl Engine {
         ]
     }
 
-    async fn catalogue(&self) -> Result<Catalogue> {
+    pub(super) async fn catalogue(&self) -> Result<Catalogue> {
         let harnesses = self.harnesses.clone();
         let read = blocking(move || Ok(harnesses.catalogue())).await?;
         read.map_err(Error::Invalid)

@@ -65,7 +65,7 @@ pub enum Only {
 
 /// In the order of the form, one a line.
 #[rustfmt::skip]
-pub static SETTINGS: [Setting; 48] = {
+pub static SETTINGS: [Setting; 53] = {
     use SettingKind::{Amount, Choice, Flag, Json, Needs, Number, Required, Tasks, Text, Url};
     [
         of(Choice, "endpoint.key", "API key", "").only(Models),
@@ -96,8 +96,8 @@ pub static SETTINGS: [Setting; 48] = {
         of(Json(r#"{"x-team": "a"}"#), "endpoint.headers", "Further headers of every request", r#"JSON, such as {"x-team": "a", "x-proxy-token": {"key": "proxy"}}; the second is the text of a stored key."#).at(In::Requests, Models),
         of(Text, "harness.version", "Version of the agents", "The pinned one when empty.").at(In::Requests, Programs),
         of(Amount, "endpoint.prices.input", "Price of input", "US dollars per million tokens; the site’s price table when empty.").at(In::Requests, Models),
-        of(Amount, "endpoint.prices.cached", "Price of cached input", "").at(In::Requests, Models),
-        of(Amount, "endpoint.prices.output", "Price of output", "").at(In::Requests, Models),
+        of(Amount, "endpoint.prices.cached", "Price of cached input", "US dollars per million tokens; as input when empty.").at(In::Requests, Models),
+        of(Amount, "endpoint.prices.output", "Price of output", "US dollars per million tokens.").at(In::Requests, Models),
         of(Text, "endpoint.recording", "Replay recorded responses from run", "The id of a run whose recorded responses replace the model.").at(In::Requests, Models),
         of(Flag, "allow_hosted_tools", "The provider may search the web and execute code for the agent; such a run is marked and not ranked", "").within(In::Requests),
         of(Choice, "programmer.harness.name", "Programmer’s harness", "").at(In::Programmer, OwnProgrammer),
@@ -106,6 +106,11 @@ pub static SETTINGS: [Setting; 48] = {
         of(Required, "programmer.endpoint.model", "Programmer’s model id", "").at(In::Programmer, OwnProgrammer),
         of(Choice, "programmer.endpoint.key", "Programmer’s API key", "").at(In::Programmer, OwnProgrammer),
         of(Text, "programmer.endpoint.recording", "Programmer’s recorded responses from run", "").at(In::Programmer, OwnProgrammer),
+        of(Json(r#"{"temperature": 0}"#), "programmer.endpoint.parameters", "Parameters of the programmer’s requests", r#"JSON, such as {"temperature": 0}."#).at(In::Programmer, OwnProgrammer),
+        of(Json(r#"{"x-team": "a"}"#), "programmer.endpoint.headers", "Further headers of the programmer’s requests", r#"JSON, such as {"x-team": "a"}."#).at(In::Programmer, OwnProgrammer),
+        of(Amount, "programmer.endpoint.prices.input", "Price of the programmer’s input", "US dollars per million tokens; the site’s price table when empty.").at(In::Programmer, OwnProgrammer),
+        of(Amount, "programmer.endpoint.prices.cached", "Price of the programmer’s cached input", "US dollars per million tokens; as input when empty.").at(In::Programmer, OwnProgrammer),
+        of(Amount, "programmer.endpoint.prices.output", "Price of the programmer’s output", "US dollars per million tokens.").at(In::Programmer, OwnProgrammer),
         of(Number, "plan.max_attempts", "Attempts per step", "").within(In::Step),
         of(Number, "limits.agent_seconds", "Seconds for an agent", "").within(In::Step),
         of(Number, "limits.test_seconds", "Seconds for the tests", "").within(In::Step),

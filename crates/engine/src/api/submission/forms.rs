@@ -3,7 +3,7 @@
 
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::agent::{Endpoint, HarnessConfig};
+use swe_ci_core::agent::{Endpoint, HarnessConfig, Protocol};
 use swe_ci_core::run::{BadConfig, RunConfig};
 use swe_ci_views::account::{AccountRole, Visibility};
 use swe_ci_views::submission::{Estimate, RunForm};
@@ -47,7 +47,7 @@ impl Engine {
             programmer: None,
             ..config.ok_or_else(missing)?
         };
-        let mut config = self.with_protocols(config).await?;
+        let mut config = self.with_protocols(config).await;
         let mut errors = ValidationErrors::default();
         let needed = ["endpoint.url", "endpoint.key", "endpoint.headers"];
         let problems = config.problems().into_iter();
@@ -90,7 +90,7 @@ impl Engine {
         let Some(config) = config else {
             return Err(Error::Rejected(errors.0));
         };
-        let config = self.with_protocols(config).await?;
+        let config = self.with_protocols(config).await;
         config.problems().into_iter().for_each(&mut report);
         let mut stored = config.clone();
         // A key that comes with the run is not stored yet.
@@ -110,19 +110,24 @@ impl Engine {
         }
     }
 
-    async fn with_protocols(&self, mut config: RunConfig) -> Result<RunConfig> {
-        let known = self.harnesses().await?;
+    /// The configuration, whose endpoints speak what their harness speaks unless it names
+    /// another protocol than the default.
+    pub(crate) async fn with_protocols(&self, mut config: RunConfig) -> RunConfig {
+        // An invalid description is reported where the harness is checked.
+        let Ok(known) = self.catalogue().await else {
+            return config;
+        };
         let speak = |harness: &HarnessConfig, endpoint: &mut Option<Endpoint>| {
-            let known = known.iter().find(|known| known.name == harness.name());
-            let protocol = known.and_then(|known| known.protocol);
-            if let (Some(endpoint), Some(protocol)) = (endpoint, protocol) {
-                endpoint.protocol = protocol;
+            if let (Some(program), Some(endpoint)) = (known.get(harness.name()), endpoint)
+                && endpoint.protocol == Protocol::default()
+            {
+                endpoint.protocol = program.protocol;
             }
         };
         speak(&config.harness, &mut config.endpoint);
         if let Some(programmer) = &mut config.programmer {
             speak(&programmer.harness, &mut programmer.endpoint);
         }
-        Ok(config)
+        config
     }
 }
