@@ -174,9 +174,43 @@ pub fn unzip(archive: &Path, into: &Path, limits: UnpackLimits) -> anyhow::Resul
     Ok(())
 }
 
+/// The program that packed a file, and the command that unpacks it, by the file's first
+/// bytes; for errors about what this program does not read.
+pub fn packer_of(start: &[u8]) -> Option<(&'static str, &'static str)> {
+    const PACKERS: [(&[u8], &str, &str); 7] = [
+        (b"\x1f\x8b", "gzip", "gzip -d"),
+        (b"\x28\xb5\x2f\xfd", "zstd", "zstd -d"),
+        (b"\xfd7zXZ\0", "xz", "xz -d"),
+        (b"BZh", "bzip2", "bzip2 -d"),
+        (b"\x04\x22\x4d\x18", "lz4", "lz4 -d"),
+        (b"7z\xbc\xaf\x27\x1c", "7-Zip", "7z x"),
+        (b"PK\x03\x04", "zip", "unzip"),
+    ];
+    let found = PACKERS
+        .into_iter()
+        .find(|(magic, ..)| start.starts_with(magic));
+    found.map(|(_, name, command)| (name, command))
+}
+
+/// The most bytes that [`packer_of`] looks at.
+pub const PACKER_BYTES: u64 = 6;
+
+fn no_zip(archive: &Path) -> String {
+    let mut start = Vec::new();
+    let read = File::open(archive).and_then(|file| file.take(PACKER_BYTES).read_to_end(&mut start));
+    match packer_of(&start).filter(|(name, _)| read.is_ok() && *name != "zip") {
+        Some((name, command)) => {
+            format!(
+                "it is not a zip archive, but packed by {name}: unpack it with `{command}`, and zip it"
+            )
+        }
+        None => "it is not a zip archive, or it is damaged".to_owned(),
+    }
+}
+
 fn unzip_into(archive: &Path, into: &Path, limits: UnpackLimits) -> anyhow::Result<()> {
     let mut zip = zip::ZipArchive::new(io::BufReader::new(File::open(archive)?))
-        .context("it is not a zip archive, or it is damaged")?;
+        .with_context(|| no_zip(archive))?;
     ensure!(
         zip.len() <= limits.files,
         "it has {} entries; the limit is {}",
@@ -418,7 +452,9 @@ mod tests {
         );
         let garbage = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(garbage.path(), b"PK\x03\x04 no zip").unwrap();
-        check(garbage.path(), "not a zip archive");
+        check(garbage.path(), "not a zip archive, or");
+        std::fs::write(garbage.path(), b"\xfd7zXZ\0 no zip").unwrap();
+        check(garbage.path(), "packed by xz");
         check(Path::new("nowhere.zip"), "No such file");
     }
 

@@ -17,6 +17,7 @@ use std::path::{Component, Path};
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use swe_ci_base::files::{PACKER_BYTES, packer_of};
 
 /// The list of an archive's images.
 const MANIFEST: &str = "manifest.json";
@@ -109,12 +110,18 @@ pub(super) fn renamed(
 /// The archive as a tar, whether it is gzipped or not.
 fn unpacked<'a>(mut archive: impl Read + 'a) -> anyhow::Result<Box<dyn Read + 'a>> {
     let mut start = Vec::new();
-    archive.by_ref().take(2).read_to_end(&mut start)?;
-    let gzipped = start == [0x1f, 0x8b];
+    archive
+        .by_ref()
+        .take(PACKER_BYTES)
+        .read_to_end(&mut start)?;
+    let packer = packer_of(&start);
     let whole = std::io::Cursor::new(start).chain(archive);
-    Ok(match gzipped {
-        true => Box::new(flate2::read::MultiGzDecoder::new(whole)),
-        false => Box::new(whole),
+    Ok(match packer {
+        Some(("gzip", _)) => Box::new(flate2::read::MultiGzDecoder::new(whole)),
+        Some((name, command)) => bail!(
+            "it is packed by {name}, and may be packed by gzip only: unpack it with `{command}`"
+        ),
+        None => Box::new(whole),
     })
 }
 
@@ -279,6 +286,17 @@ mod tests {
         let mut copy = Vec::new();
         renamed(archive, &mut copy, None)?;
         Ok(entries(&copy))
+    }
+
+    #[test]
+    fn other_packers_are_named() {
+        let check = |archive: &[u8], expect: &str| {
+            let error = format!("{:#}", copied(archive).unwrap_err());
+            assert!(error.contains(expect), "{error}");
+        };
+        check(b"\x28\xb5\x2f\xfdrest", "packed by zstd");
+        check(b"\xfd7zXZ\0rest", "`xz -d`");
+        check(b"PK\x03\x04rest", "packed by zip");
     }
 
     #[test]
