@@ -21,7 +21,7 @@ pub async fn split_detail(store: &Store, name: &str) -> Result<SplitDetail> {
     let tasks = store.task_summaries(Some(name)).await?;
     let ready = tasks.iter().filter(|task| task.state == TaskState::Ready);
     let ready: Vec<TaskSummary> = ready.cloned().collect();
-    let ends = store.ends_of_split(name).await?;
+    let revisions = store.revisions_of_split(name).await?;
     let findings = store.findings_of_split(name).await?;
     let funnel = match &source {
         Some(SplitSource::Curated { curation_id: id }) => funnel_of(
@@ -33,7 +33,7 @@ pub async fn split_detail(store: &Store, name: &str) -> Result<SplitDetail> {
     Ok(SplitDetail {
         summary,
         max_iterations: store.declared_iterations(name).await?,
-        digest: dataset_digest(ends.iter().map(|ends| ends.each_ref().map(String::as_str))),
+        digest: dataset_digest(&revisions),
         source,
         created_at: rfc3339(created_at),
         repositories: Counted::all(tasks.iter().map(|task| task.repo.as_str())),
@@ -45,10 +45,10 @@ pub async fn split_detail(store: &Store, name: &str) -> Result<SplitDetail> {
     })
 }
 
-/// One digest over the identity of a run's tasks: names, commits, images.
-pub fn dataset_digest<'a>(tasks: impl IntoIterator<Item = [&'a str; 4]>) -> String {
+/// One digest over tasks: their names, and the digests of what they ask.
+pub fn dataset_digest(tasks: &[[String; 2]]) -> String {
     let mut hash = Sha256::new();
-    for part in tasks.into_iter().flatten() {
+    for part in tasks.iter().flatten() {
         hash.update(part.as_bytes());
         hash.update([0]);
     }

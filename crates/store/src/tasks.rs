@@ -13,7 +13,7 @@ use super::changes::commit_change;
 use super::rows::columns::{Columns, from_row};
 use super::rows::evolutions::EvolutionRow;
 use super::rows::tasks::{
-    TaskRow, read_preparation, read_task, read_task_summary, read_test_command,
+    TaskRow, read_preparation, read_task, read_task_summary, read_test_command, task_revision,
 };
 use super::sql::{Tx, composed, only, query};
 use super::suites::put_suite;
@@ -194,10 +194,10 @@ impl Store {
             .await
     }
 
-    /// Ids, commits and images of the tasks, in the order of the split.
-    pub async fn ends_of_split(&self, split: &str) -> Result<Vec<[String; 4]>> {
+    /// Ids and commits of the tasks, in the order of the split.
+    pub async fn ends_of_split(&self, split: &str) -> Result<Vec<[String; 3]>> {
         composed(format!(
-            "SELECT t.id, t.base_sha, t.target_sha, t.image FROM task_revisions t {LISTED}
+            "SELECT t.id, t.base_sha, t.target_sha FROM task_revisions t {LISTED}
              WHERE s.split = $1 ORDER BY s.position, t.id"
         ))
         .with(split)
@@ -206,7 +206,31 @@ impl Store {
                 row.read("id")?,
                 row.read("base_sha")?,
                 row.read("target_sha")?,
+            ])
+        })
+        .await
+    }
+
+    /// Ids of the tasks and the digests of what they ask, in the order of the split.
+    pub async fn revisions_of_split(&self, split: &str) -> Result<Vec<[String; 2]>> {
+        composed(format!(
+            "SELECT t.id, t.base_sha, t.target_sha, t.image, t.test_command, t.suite
+             FROM task_revisions t {LISTED} WHERE s.split = $1 ORDER BY s.position, t.id"
+        ))
+        .with(split)
+        .all(&self.pool, |row| {
+            // Its own name is empty where the task is from before there were names.
+            let [id, base, target, image, command, suite]: [String; 6] = [
+                row.read("id")?,
+                row.read("base_sha")?,
+                row.read("target_sha")?,
                 row.read("image")?,
+                row.read("test_command")?,
+                row.read("suite")?,
+            ];
+            Ok([
+                id,
+                task_revision([&base, &target, &image, &command, &suite]),
             ])
         })
         .await
@@ -419,7 +443,7 @@ pub(super) async fn put_split(tx: &mut Tx, split: &str) -> Result<()> {
 /// Inserts a revision of a task, or updates it; returns its name.
 pub(super) async fn put_revision(tx: &mut Tx, task: &TaskRow) -> Result<String> {
     let suite = put_suite(&mut *tx, &task.suite).await?;
-    let revision = task.revision(&suite);
+    let revision = task.revision()?;
     let (state, reason) = match &task.state {
         TaskState::Ready => ("ready", ""),
         TaskState::Unusable { reason } => ("unusable", reason.as_str()),

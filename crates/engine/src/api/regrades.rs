@@ -1,7 +1,7 @@
 //! Runs graded again: the stored code of a finished run goes through the grading
 //! of today, in a new run that says which verdicts moved.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::run::{Kind, Progress};
@@ -31,7 +31,7 @@ impl Engine {
         self.require(AccountRole::Admin)?;
         let run = self.visible_run(run_id).await?;
         check(&run)?;
-        let (mut tasks, mut evolutions) = (HashMap::new(), Vec::new());
+        let (mut tasks, mut evolutions) = (BTreeMap::new(), Vec::new());
         for evolution in self.store.evolutions_of_run(run_id).await? {
             if !is_scored(&evolution) {
                 continue;
@@ -48,13 +48,15 @@ impl Engine {
                 "no evolution of run {run_id} has a score, so there is nothing to grade again"
             )));
         }
+        let identities = tasks.values().map(TaskRow::identity);
+        let identities: Vec<[String; 2]> = identities.collect::<Result<_>>()?;
         let recorded = self.store.provenance(run_id).await?;
         let regrade = NewRegrade {
             original: run.run_id,
             provenance: Provenance {
                 platform_version: env!("CARGO_PKG_VERSION").into(),
                 metric_version: METRIC_VERSION,
-                dataset_digest: dataset_digest(tasks.values().map(TaskRow::ends)),
+                dataset_digest: dataset_digest(&identities),
                 ..recorded
             },
             evolutions,

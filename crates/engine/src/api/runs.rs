@@ -11,7 +11,7 @@ use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_sandbox::host;
 use swe_ci_store::{EvolutionRow, IterationRow, Start, StepRow};
-use swe_ci_views::card::{Card, TaskOnCard};
+use swe_ci_views::card::Card;
 use swe_ci_views::host::HostLoad;
 use swe_ci_views::view::{
     CurrentStep, EvolutionDetail, EvolutionView, Page, RunDetail, RunSummary, Spent, StepView,
@@ -19,7 +19,6 @@ use swe_ci_views::view::{
 use uuid::Uuid;
 
 use crate::{Engine, as_u32};
-use swe_ci_dataset::dataset_digest;
 
 #[derive(Debug, Clone, Default)]
 pub struct PageRequest {
@@ -171,10 +170,8 @@ impl Engine {
         let run = self.visible_run(run_id).await?;
         let provenance = store.provenance(run_id).await?;
         let mut tasks = store.tasks_of_run(run_id).await?;
-        // A task may have been prepared again since, with another image: only
-        // the digest shows whether these are the tasks of the run.
-        let digest = dataset_digest(tasks.iter().map(TaskOnCard::ends));
-        if run.config.kind == Kind::Imported || digest != provenance.dataset_digest {
+        // Results made elsewhere were not made with it.
+        if run.config.kind == Kind::Imported {
             tasks.iter_mut().for_each(|task| task.image = None);
         }
         let layers = store.layers_of_run(run_id).await?;

@@ -31,7 +31,7 @@ impl Engine {
                 .iter()
                 .map(|(id, found)| (id.as_str(), found))
                 .collect();
-            for [id, base, target, _] in self.store.ends_of_split(split).await? {
+            for [id, base, target] in self.store.ends_of_split(split).await? {
                 let task = places.get(&id).and_then(|place| tasks.get_mut(*place));
                 if let (Some(task), Some(found)) = (task, found.get(id.as_str()))
                     && (&task.base_sha, &task.target_sha) == (&base, &target)

@@ -11,6 +11,7 @@ use swe_ci_views::view::{TaskState, TaskSummary};
 
 use super::columns::{Columns, from_row};
 use super::suites::{Suite, read_counts, read_suite};
+use crate::to_json;
 
 /// A task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -75,16 +76,26 @@ impl TaskRow {
         (!licence.is_empty()).then(|| licence.to_owned())
     }
 
-    /// The revision of the task with a suite, of which this is the id.
-    pub(crate) fn revision(&self, suite: &str) -> String {
-        let command = self.test_command.to_string();
-        task_revision([
+    /// The digest of what the task asks.
+    ///
+    /// # Errors
+    /// If its tests cannot be written as JSON.
+    pub fn revision(&self) -> Result<String> {
+        Ok(task_revision([
             &self.base_sha,
             &self.target_sha,
             &self.image,
-            &command,
-            suite,
-        ])
+            &self.test_command.to_string(),
+            &self.suite.id(&to_json(&self.suite.tests)?),
+        ]))
+    }
+
+    /// Its name and its revision, as [`Store::revisions_of_split`](crate::Store) has them.
+    ///
+    /// # Errors
+    /// As [`Self::revision`].
+    pub fn identity(&self) -> Result<[String; 2]> {
+        Ok([self.id.to_string(), self.revision()?])
     }
 
     /// The values that a result depends on: id, commits, image.

@@ -40,7 +40,7 @@ use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::report::Report;
 use swe_ci_core::run::{Kind, Progress, RunConfig};
 use swe_ci_core::step::{Cursor, Ending, Role, StepOutcome};
-use swe_ci_core::task::TaskId;
+use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_views::account::{Actor, Standing};
 use swe_ci_views::dataset::SplitSource;
@@ -242,6 +242,18 @@ async fn tasks_and_splits() {
         let ends = store.ends_of_split("s").await.unwrap();
         assert_eq!(ends.len(), 3);
         assert_eq!(ends[0][0], "c");
+        let rows = store.tasks_of_split("s").await.unwrap();
+        let identities: Vec<_> = rows.iter().map(|row| row.identity().unwrap()).collect();
+        let revisions = store.revisions_of_split("s").await.unwrap();
+        assert_eq!(revisions, identities);
+        // The tests and their command are part of what a task asks.
+        let mut other = rows[0].clone();
+        other.suite.base_outcomes = Outcomes::from_letters("f".into());
+        assert_ne!(other.identity().unwrap(), identities[0]);
+        other = rows[0].clone();
+        other.test_command = TestCommand::PLATFORM;
+        assert_ne!(rows[0].test_command, other.test_command);
+        assert_ne!(other.identity().unwrap(), identities[0]);
         assert_eq!(
             store
                 .splits_of_task(&TaskId::new("b").unwrap(), "")

@@ -76,8 +76,23 @@ async fn a_task_prepared_again_changes_no_evolution() {
 
         let on_card = store.tasks_of_run(&run_id).await.unwrap();
         let commands: Vec<_> = on_card.iter().map(|task| task.test_command).collect();
-        let on_card: Vec<_> = on_card.iter().map(TaskOnCard::ends).collect();
-        assert_eq!(on_card, [before.ends()]);
+        let [
+            TaskOnCard {
+                task_id,
+                base_sha,
+                target_sha,
+                image,
+                ..
+            },
+        ] = &on_card[..]
+        else {
+            panic!("{on_card:?}");
+        };
+        let image = image.as_deref().unwrap();
+        assert_eq!(
+            [task_id.as_str(), base_sha, target_sha, image],
+            before.ends()
+        );
         assert_eq!(commands, [before.test_command]);
         assert_eq!(store.images_at_work().await.unwrap(), ["sha256:0"]);
         let all = ["sha256:0", "sha256:1"];

@@ -102,21 +102,11 @@ pub struct TaskOnCard {
     pub task_id: TaskId,
     pub base_sha: String,
     pub target_sha: String,
-    /// Content digest of the image of its containers; absent when the task was
-    /// prepared again since, and for imported results.
+    /// Content digest of the image of its containers; absent for imported results.
     pub image: Option<String>,
     /// How pytest was started for its tests.
     #[serde(default)]
     pub test_command: TestCommand,
-}
-
-impl TaskOnCard {
-    /// Id, commits and image: the input of the dataset's digest.
-    pub fn ends(&self) -> [&str; 4] {
-        let task_id = self.task_id.as_str();
-        let image = self.image.as_deref().unwrap_or_default();
-        [task_id, &self.base_sha, &self.target_sha, image]
-    }
 }
 
 impl Card {

@@ -73,6 +73,8 @@ impl Engine {
         let iterations = f64::from(draft.config.plan.max_iterations);
         let expected = |task: &TaskRow| (task.id.clone(), task.suite_seconds * iterations);
         let owner = self.by().identity().map(|who| who.account_id.clone());
+        let identities = draft.tasks.iter().map(TaskRow::identity);
+        let identities: Vec<[String; 2]> = identities.collect::<Result<_>>()?;
         let uses_model = draft.config.harness.asks_a_model();
         let starts = draft.starts.unwrap_or_default();
         let run = NewRun {
@@ -81,7 +83,7 @@ impl Engine {
             provenance: Provenance {
                 platform_version: env!("CARGO_PKG_VERSION").into(),
                 metric_version: METRIC_VERSION,
-                dataset_digest: dataset_digest(draft.tasks.iter().map(TaskRow::ends)),
+                dataset_digest: dataset_digest(&identities),
                 harness_version: draft.harness_version,
                 prompts: uses_model.then(|| evolve::recorded_prompts(draft.config.mode)),
                 imported: None,
@@ -106,12 +108,9 @@ impl Engine {
     }
 
     /// Checks a configuration, and derives everything a run needs.
-    pub(crate) async fn draft(
-        &self,
-        mut config: RunConfig,
-        visibility: Visibility,
-    ) -> Result<Draft> {
+    pub(crate) async fn draft(&self, config: RunConfig, visibility: Visibility) -> Result<Draft> {
         self.require(AccountRole::Submitter)?;
+        let mut config = self.with_protocols(config).await;
         let mut errors = ValidationErrors(config.problems());
         if visibility == Visibility::Withdrawn {
             let problem = "a run begins private or public; it is withdrawn later";
