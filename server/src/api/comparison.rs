@@ -80,7 +80,7 @@ pub(crate) async fn compare(
     get, path = "/api/v1/compare.csv", tag = "results",
     params(ComparisonParameters),
     responses(
-        (status = 200, description = "made_on, snapshot, metric_version, split, gamma, convention, seen, task_id, repo, run_id, model, evoscore, turns, solved, zrr, regressions, and of the code beside the oracle's, where it is solved and measured: mi_win_rate, mi_tie_rate, mi_loss_rate, pylint_win_rate, pylint_tie_rate, pylint_loss_rate, lines_ratio; and of each number of erosion, such as cognitive_complexity_difference, the run's minus the oracle's", body = String, content_type = "text/csv"),
+        (status = 200, description = "made_on, snapshot, metric_version, split, gamma, convention, seen, task_id, repo, run_id, model, mode, evoscore, turns, solved, zrr, regressions, and of the code beside the oracle's, where it is solved and measured: mi_win_rate, mi_tie_rate, mi_loss_rate, pylint_win_rate, pylint_tie_rate, pylint_loss_rate, lines_ratio; and of each number of erosion, such as cognitive_complexity_difference, the run's minus the oracle's", body = String, content_type = "text/csv"),
         NotComparable,
     ),
 )]
@@ -121,7 +121,7 @@ pub(crate) async fn model(
     Ok(Json(engine.model(&name, unseen).await?))
 }
 
-const COLUMNS: &str = "made_on,snapshot,metric_version,split,gamma,convention,seen,task_id,repo,run_id,model,evoscore,turns,solved,zrr,regressions,\
+const COLUMNS: &str = "made_on,snapshot,metric_version,split,gamma,convention,seen,task_id,repo,run_id,model,mode,evoscore,turns,solved,zrr,regressions,\
     mi_win_rate,mi_tie_rate,mi_loss_rate,\
     pylint_win_rate,pylint_tie_rate,pylint_loss_rate,lines_ratio";
 
@@ -143,6 +143,7 @@ fn table(versus: &Versus, of: &ComparisonParameters, today: &str) -> String {
                 csv::text(&task.repo),
                 csv::text(&row.run_id),
                 csv::text(&row.model),
+                row.mode.name().to_owned(),
                 result.evoscore.to_string(),
                 result.turns.to_string(),
                 result.solved.to_string(),

@@ -352,7 +352,7 @@ pub(crate) async fn matrix(
     get, path = "/api/v1/matrix.csv", tag = "results",
     params(Ranking, OrderParameters),
     responses(
-        (status = 200, description = "made_on, snapshot, metric_version, split, gamma, convention, task_id, repo, run_id, model, kind, evoscore, solved, zero_regression, zrr, samples, absence", body = String, content_type = "text/csv"),
+        (status = 200, description = "made_on, snapshot, metric_version, split, gamma, convention, seen, task_id, repo, run_id, model, kind, mode, evoscore, solved, zero_regression, zrr, samples, absence", body = String, content_type = "text/csv"),
         Invalid, NoSuchSplit,
     ),
 )]

@@ -58,9 +58,7 @@ impl IntoParams for TaskParameters {
                 parameter::<f64>(&max, None),
             ]
         });
-        let sort = "`gap`, `tests`, `commits`, `days`, `lines`, `suite`, `solved`, `score` or \
-                    `contradicted`, after a `-` from the largest down; in the order of the split \
-                    when absent.";
+        let sort = "After a `-` from the largest down; in the order of the split when absent.";
         let split = "Only tasks of this split; all when absent.";
         let split = parameter::<String>("split", Some(split)).example(Some("demo".into()));
         let sort = one_word("sort", sort, in_both_directions(Size::ALL.map(Size::name)));
@@ -97,9 +95,9 @@ impl QueryParameters for TaskParameters {
         if let Some(wrong) = invalid.first() {
             return Err(Problem::parameter(&wrong.name, &wrong.value, wrong.must));
         }
-        let must = "gap, tests, commits, days, lines, suite, solved, score or contradicted, with a leading \
-             `-` for descending order";
-        let order = query.parse("sort", must, ListOrder::from_name)?;
+        let names = Size::ALL.map(Size::name).join(", ");
+        let must = format!("one of {names}, with a leading `-` for descending order");
+        let order = query.parse("sort", &must, ListOrder::from_name)?;
         let order = order.unwrap_or_default();
         Ok(Self(TasksWanted {
             split,

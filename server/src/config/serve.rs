@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_app::PublicUrl;
@@ -119,9 +120,9 @@ pub struct ServeOptions {
     #[arg(
         long,
         env = "SWE_CI_SNAPSHOT_EVERY",
-        value_name = "off|day|week|month",
+        value_name = "PERIOD",
         default_value = "off",
-        value_parser = ["off", "day", "week", "month"]
+        value_parser = PossibleValuesParser::new(["off"].into_iter().chain(SnapshotEvery::ALL.map(SnapshotEvery::name)))
     )]
     snapshot_every: String,
 

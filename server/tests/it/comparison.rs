@@ -71,7 +71,7 @@ async fn the_matrix_as_a_table() {
     let basis = format!("{day},,1,demo,1,paper,include,");
     let lines = [
         "made_on,snapshot,metric_version,split,gamma,convention,seen,\
-         task_id,repo,run_id,model,evoscore,turns,solved,zrr,regressions,\
+         task_id,repo,run_id,model,mode,evoscore,turns,solved,zrr,regressions,\
          mi_win_rate,mi_tie_rate,mi_loss_rate,\
          pylint_win_rate,pylint_tie_rate,pylint_loss_rate,lines_ratio,\
          cognitive_complexity_difference,duplicated_lines_difference,\
@@ -79,10 +79,10 @@ async fn the_matrix_as_a_table() {
          broken_names_difference,changed_dependencies_difference"
             .to_owned(),
         format!(
-            "{basis}alpha-1,alpha,{HUMAN},Human (replayed history),0.875,2,1,1,0,,,,,,,,,,,,,,"
+            "{basis}alpha-1,alpha,{HUMAN},Human (replayed history),tdd,0.875,2,1,1,0,,,,,,,,,,,,,,"
         ),
         format!(
-            "{basis}alpha-1,alpha,{MODEL},<script>alert(1)</script>,-0.875,2,0,0,2,,,,,,,,,,,,,,"
+            "{basis}alpha-1,alpha,{MODEL},<script>alert(1)</script>,tdd,-0.875,2,0,0,2,,,,,,,,,,,,,,"
         ),
     ];
     assert_eq!(text.trim_end().split("\r\n").collect::<Vec<_>>(), lines);

@@ -123,8 +123,11 @@ async fn the_same_as_data() {
     let text = table.text();
     let lines: Vec<&str> = text.split_terminator("\r\n").collect();
     assert_eq!(lines.len(), 5, "{text}");
-    assert!(lines[1].contains(",,1,demo,1,paper,beta-2,beta,"), "{text}");
-    assert!(lines[2].ends_with(",measured,0,0,1,0,1,"), "{text}");
+    assert!(
+        lines[1].contains(",,1,demo,1,paper,include,beta-2,beta,"),
+        "{text}"
+    );
+    assert!(lines[2].ends_with(",measured,tdd,0,0,1,0,1,"), "{text}");
 
     // A run by counts alone has a column in one convention.
     let app = TestApp::ranked_and_changed(COUNTS).await;

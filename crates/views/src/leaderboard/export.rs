@@ -27,6 +27,14 @@ impl Basis {
     pub fn snapshot_day(&self) -> &str {
         self.snapshot.as_ref().map_or("", |snapshot| &snapshot.day)
     }
+
+    /// Which tasks count, as addresses say it.
+    pub fn seen(&self) -> &'static str {
+        match self.unseen {
+            true => "exclude",
+            false => "include",
+        }
+    }
 }
 
 /// The rows as CSV (RFC 4180, with a header): the basis of the ranking, the
@@ -54,7 +62,7 @@ fn identity(row: &Row, basis: &Basis) -> Vec<String> {
         text(&basis.split),
         basis.gamma.get().to_string(),
         basis.convention.name().to_owned(),
-        (if basis.unseen { "exclude" } else { "include" }).to_owned(),
+        basis.seen().to_owned(),
         number(row.rank),
         or_empty(ranks.map(|r| r.best)),
         or_empty(ranks.map(|r| r.worst)),

@@ -13,6 +13,7 @@ use super::export::Basis;
 use super::{Entry, LeaderboardData, Origin, Row};
 use swe_ci_core::csv::{table, text};
 use swe_ci_core::metrics::{Convention, Gamma, METRIC_VERSION, mean};
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::Kind;
 use swe_ci_core::task::TaskId;
 
@@ -38,6 +39,7 @@ pub struct MatrixRun {
     pub model: String,
     pub provider: String,
     pub kind: Kind,
+    pub mode: Mode,
     /// EvoScore over all its scored tasks, as on the leaderboard.
     pub evoscore: f64,
     /// Zero-regression resolution over all its scored tasks, 0 to 1.
@@ -157,6 +159,7 @@ fn column(row: &Row, entry: &Entry) -> MatrixRun {
         model: row.model.clone(),
         provider: row.provider.clone(),
         kind: row.kind,
+        mode: row.mode,
         evoscore: row.evoscore,
         zrr: row.zrr,
         absence,
@@ -212,11 +215,13 @@ impl Matrix {
                 text(&self.split),
                 basis.gamma.get().to_string(),
                 basis.convention.name().to_owned(),
+                basis.seen().to_owned(),
                 text(task.task_id.as_str()),
                 text(&task.repo),
                 text(&run.run_id),
                 text(&run.model),
                 run.kind.name().to_owned(),
+                run.mode.name().to_owned(),
                 value(|c| c.evoscore.to_string()),
                 value(|c| c.solved.to_string()),
                 value(|c| c.zero_regression.to_string()),
@@ -233,7 +238,7 @@ impl Matrix {
     }
 }
 
-const HEADS: &str = "made_on,snapshot,metric_version,split,gamma,convention,task_id,repo,run_id,model,kind,\
+const HEADS: &str = "made_on,snapshot,metric_version,split,gamma,convention,seen,task_id,repo,run_id,model,kind,mode,\
     evoscore,solved,zero_regression,zrr,samples,absence";
 
 #[cfg(test)]
@@ -376,15 +381,18 @@ mod tests {
             split: "s".into(),
             gamma: Gamma::ONE,
             convention: Convention::Paper,
-            unseen: false,
+            unseen: true,
             made_on: "2026-11-24".into(),
             snapshot: None,
         });
         let lines: Vec<&str> = csv.split_terminator("\r\n").collect();
         assert_eq!(lines.len(), 10);
-        assert!(lines[0].starts_with("made_on,snapshot,metric_version,split,gamma,convention,"));
-        let line = |rest: &str| format!("2026-11-24,,{METRIC_VERSION},s,1,paper,task-2,z,{rest}");
-        assert_eq!(lines[2], line("run-a,a,measured,0.4,0,1,0,1,"));
-        assert_eq!(lines[3], line("run-b,b,measured,,,,,,no_part"));
+        assert!(
+            lines[0].starts_with("made_on,snapshot,metric_version,split,gamma,convention,seen,")
+        );
+        let line =
+            |rest: &str| format!("2026-11-24,,{METRIC_VERSION},s,1,paper,exclude,task-2,z,{rest}");
+        assert_eq!(lines[2], line("run-a,a,measured,tdd,0.4,0,1,0,1,"));
+        assert_eq!(lines[3], line("run-b,b,measured,tdd,,,,,,no_part"));
     }
 }
