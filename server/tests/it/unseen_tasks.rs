@@ -38,6 +38,7 @@ async fn page_json_and_table_agree() {
     let page = app.get("/?split=demo&seen=exclude").await.text();
     let (_, notes) = page.split_once("Unseen tasks only: ").unwrap();
     assert!(notes.contains("No release date, so not ranked: "));
+    assert!(notes.contains("count only tasks that both models have"));
 
     // One more known release date changes all of them.
     app.execute("UPDATE task_revisions SET target_time = 1767225600000 WHERE id = 'alpha-1'; UPDATE changes SET n = n + 1")

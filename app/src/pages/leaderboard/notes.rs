@@ -188,7 +188,7 @@ pub(super) fn OnlyUnseen(left_out: Option<LeftOut>) -> impl IntoView {
     left_out.map(|left_out| view! {
         <p class="footnote">
             <strong>"Unseen tasks only: "</strong>
-            "a task counts for a model when its target was committed after the model's training data ends, or after its release if that is not known, so that no training data can contain it. Rows then cover different tasks (the column Tasks says how many), and their tokens alone are unknown."
+            "a task counts for a model when its target was committed after the model's training data ends, or after its release if that is not known, so that no training data can contain it. Models of different dates then have different tasks (the column Tasks says how many), so a mean and the rank by it may compare easier tasks with harder ones; tie groups, p-values and the comparison count only tasks that both models have. Tokens of such tasks alone are unknown."
             {named(" No release date, so not ranked: ", &left_out.undated_models)}
             {named(" No task is known to be newer than ", &left_out.too_young)}
             {named(" Far fewer such tasks than the others, so not ranked: ", &left_out.too_few)}
