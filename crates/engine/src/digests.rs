@@ -1,11 +1,13 @@
 //! Reads the recordings and the code of evolutions for their numbers and texts,
 //! once and in the background: a run has gigabytes of them.
 
+use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::Result;
@@ -87,20 +89,22 @@ pub async fn stored_digests(
     Ok(blocking(parse).await?)
 }
 
-/// The losses of a run's evolutions, as far as their reports were read.
-pub async fn stored_losses(store: &Store, run_id: &str) -> Result<Vec<Loss>> {
-    /// The rest of a digest is much longer.
-    #[derive(serde::Deserialize)]
-    struct Losses {
-        losses: BTreeMap<u32, Vec<Loss>>,
-    }
-    let rows = store.evolution_digests(run_id, FORMAT).await?;
+/// The losses beside a digest, whose rest is much longer.
+#[derive(Serialize, Deserialize)]
+struct Losses<'a> {
+    losses: Cow<'a, BTreeMap<u32, Vec<Loss>>>,
+}
+
+/// The losses of runs by evolution, as far as their reports were read.
+pub async fn stored_losses(store: &Store, runs: &[String]) -> Result<Vec<(String, Vec<Loss>)>> {
+    let rows = store.losses_of_runs(runs, FORMAT).await?;
     let parse = move || {
-        let parsed = rows
-            .iter()
-            .filter_map(|row| serde_json::from_str(&row.digest).ok());
-        let losses = parsed.flat_map(|digest: Losses| digest.losses.into_values());
-        Ok(losses.flatten().collect())
+        let parsed = rows.into_iter().filter_map(|(run, json)| {
+            let of: Losses<'_> = serde_json::from_str(&json).ok()?;
+            let losses: Vec<Loss> = of.losses.values().flatten().cloned().collect();
+            Some((run, losses))
+        });
+        Ok(parsed.collect())
     };
     Ok(blocking(parse).await?)
 }
@@ -153,7 +157,12 @@ impl Engine {
         self.read_losses(id, &iterations, &steps, &mut digest)
             .await?;
         let json = serde_json::to_string(&digest).map_err(anyhow::Error::new)?;
-        self.store.put_evolution_digest(id, FORMAT, &json).await
+        let losses = Losses {
+            losses: Cow::Borrowed(&digest.losses),
+        };
+        let losses = serde_json::to_string(&losses).map_err(anyhow::Error::new)?;
+        let put = self.store.put_evolution_digest(id, FORMAT, &json, &losses);
+        put.await
     }
 
     /// The texts of a recorded step, read now unless they were before; `None` if

@@ -33,4 +33,11 @@ impl Store {
     pub async fn changes(&self) -> Result<i64> {
         query("SELECT n FROM changes").one(&self.pool, only).await
     }
+
+    /// Rises with [`Self::changes`], and with every stored digest.
+    pub async fn changes_and_digests(&self) -> Result<i64> {
+        query("SELECT n + digests FROM changes")
+            .one(&self.pool, only)
+            .await
+    }
 }

@@ -6,7 +6,7 @@ use swe_ci_core::step::StepOutcome;
 
 use super::rows::columns::{Columns, from_row};
 use super::rows::evolutions::read_step;
-use super::sql::{composed, query};
+use super::sql::{composed, list_of, query};
 use super::{Store, to_json};
 use crate::StepRow;
 
@@ -32,21 +32,55 @@ impl Store {
         .await
     }
 
-    /// Stores the digest of an evolution, replacing an earlier one. The data stays
-    /// as it was: a visitor's request makes digests, and must empty no cache.
+    /// The losses in the stored digests of a format, of the evolutions of these runs:
+    /// each a run and a JSON object that has `losses`.
+    pub async fn losses_of_runs(
+        &self,
+        runs: &[String],
+        format: u32,
+    ) -> Result<Vec<(String, String)>> {
+        if runs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (list, last) = (list_of(runs.len()), runs.len() + 1);
+        composed(format!(
+            "SELECT e.run_id AS run_id, coalesce(d.losses, d.digest) AS losses
+             FROM evolution_digests d JOIN evolutions e ON e.id = d.evolution_id
+             WHERE e.run_id IN {list} AND d.format = ${last}"
+        ))
+        .with(runs)
+        .with(format)
+        .all(&self.pool, |row| {
+            Ok((row.read("run_id")?, row.read("losses")?))
+        })
+        .await
+    }
+
+    /// Stores the digest of an evolution and its losses, replacing earlier ones. A
+    /// visitor's request makes digests, so only what shows them counts it as a change.
     pub async fn put_evolution_digest(
         &self,
         evolution_id: &str,
         format: u32,
         digest: &str,
+        losses: &str,
     ) -> Result<()> {
-        query(
-            "INSERT INTO evolution_digests (evolution_id, format, digest) VALUES ($1, $2, $3)
-             ON CONFLICT (evolution_id) DO UPDATE SET format = excluded.format, digest = excluded.digest",
+        let mut tx = self.pool.begin().await?;
+        let changed = query(
+            "INSERT INTO evolution_digests (evolution_id, format, digest, losses) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (evolution_id) DO UPDATE
+             SET format = excluded.format, digest = excluded.digest, losses = excluded.losses
+             WHERE evolution_digests.format <> excluded.format OR evolution_digests.digest <> excluded.digest",
         )
-        .with((evolution_id, format, digest))
-        .run(&self.pool)
-        .await
+        .with((evolution_id, format, digest, losses))
+        .changed(&mut *tx)
+        .await?;
+        if changed > 0 {
+            query("UPDATE changes SET digests = digests + 1")
+                .run(&mut *tx)
+                .await?;
+        }
+        Ok(tx.commit().await?)
     }
 
     /// The attempts of a run that ended with one of these outcomes, by evolution.

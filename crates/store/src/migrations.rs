@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 39] = files![
+const FILES: [(&str, &str, &str); 40] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -57,6 +57,7 @@ const FILES: [(&str, &str, &str); 39] = files![
     "0037" "truncation",
     "0038" "declared_iterations",
     "0039" "snapshots",
+    "0040" "losses_apart",
 ];
 
 /// The version of the present schema.

@@ -22,15 +22,17 @@ pub struct NewSnapshot<'a> {
     pub digest: &'a str,
     pub runs: u32,
     pub tasks: u32,
+    pub platform_version: &'a str,
     /// Packed.
     pub content: &'a str,
 }
 
-const SELECT: &str = "SELECT day, split, digest, made_at, made_by, runs, tasks FROM snapshots";
+const SELECT: &str =
+    "SELECT day, split, digest, made_at, made_by, runs, tasks, platform_version FROM snapshots";
 
 fn read_snapshot(row: &AnyRow) -> Result<Snapshot> {
     Ok(from_row!(row => Snapshot {
-        day, split, digest, made_by, runs, tasks;
+        day, split, digest, made_by, runs, tasks, platform_version;
         made_at: row.time("made_at")?
     }))
 }
@@ -44,11 +46,12 @@ impl Store {
         let NewSnapshot { day, split, .. } = *new;
         let mut tx = self.pool.begin().await?;
         query(
-            "INSERT INTO snapshots (day, split, digest, made_at, made_by, runs, tasks, content)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (day, split) DO NOTHING",
+            "INSERT INTO snapshots (day, split, digest, made_at, made_by, runs, tasks, platform_version, content)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (day, split) DO NOTHING",
         )
         .with((day, split, new.digest, now_ms()))
-        .with((by.name(), new.runs, new.tasks, new.content))
+        .with((by.name(), new.runs, new.tasks))
+        .with((new.platform_version, new.content))
         .run_or(&mut *tx, || {
             Error::Conflict(format!(
                 "split {split} has a snapshot of {day} already; a snapshot never changes"

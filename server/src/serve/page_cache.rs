@@ -104,9 +104,12 @@ impl PageCache {
             Some(run) => self.engine.is_settled(run).await.ok()?,
             None => is_cached(path),
         };
-        match is_cached {
-            true => self.engine.changes().await.ok(),
-            false => None,
+        // Runs and models show the losses that were read of reports.
+        let has_losses = path.starts_with("/runs/") || path.starts_with("/models/");
+        match (is_cached, has_losses) {
+            (false, _) => None,
+            (true, true) => self.engine.changes_and_digests().await.ok(),
+            (true, false) => self.engine.changes().await.ok(),
         }
     }
 }

@@ -106,6 +106,31 @@ async fn pages_of_finished_runs_are_cached() {
     }
 }
 
+/// Reports are read later than their run ends, which counts no change of the data.
+#[tokio::test]
+async fn losses_that_are_read_later_are_shown() {
+    let app = TestApp::seeded().await;
+    let pages = [
+        format!("/runs/{HUMAN}"),
+        "/models/Human%20(replayed%20history)".to_owned(),
+    ];
+    for page in &pages {
+        let text = app.get(page).await.text();
+        assert!(!text.contains("Why tests were lost"), "{page}");
+    }
+    let read = format!(
+        r#"INSERT INTO evolution_digests (evolution_id, format, digest, losses)
+           SELECT id, 3, '', '{{"losses": {{"1": [{{"class": "wrong_value", "frame": null, "tests": 2}}]}}}}'
+           FROM evolutions WHERE run_id = '{HUMAN}';
+           UPDATE changes SET digests = digests + 1"#
+    );
+    app.execute(&read).await;
+    for page in &pages {
+        let text = app.get(page).await.text();
+        assert!(text.contains("Why tests were lost"), "{page}");
+    }
+}
+
 /// Whatever the cache has, nobody but its owner sees a private run.
 #[tokio::test]
 async fn a_hidden_run_never_comes_from_the_cache() {

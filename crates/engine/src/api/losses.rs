@@ -28,17 +28,12 @@ impl Engine {
     /// may not see.
     pub async fn lost_by_class(&self, run_id: &str) -> Result<Vec<LostByClass>> {
         self.visible_run(run_id).await?;
-        self.lost_by_class_in(vec![run_id.to_owned()]).await
+        self.lost_by_class_in(&[run_id.to_owned()]).await
     }
 
     /// The same over runs that the actor sees.
-    pub(super) async fn lost_by_class_in(&self, runs: Vec<String>) -> Result<Vec<LostByClass>> {
-        let mut losses = Vec::new();
-        for run in runs {
-            let of_run = stored_losses(&self.store, &run).await?;
-            losses.push((run, of_run));
-        }
-        Ok(lost_by_class(&losses))
+    pub(super) async fn lost_by_class_in(&self, runs: &[String]) -> Result<Vec<LostByClass>> {
+        Ok(lost_by_class(&stored_losses(&self.store, runs).await?))
     }
 
     /// Reads why each iteration lost tests, one report after the other. Tests without a

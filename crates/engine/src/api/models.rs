@@ -189,8 +189,8 @@ impl Engine {
             summary,
         });
         let runs: Vec<ModelRun> = runs.collect();
-        let ids = runs.iter().map(|run| run.summary.run_id.clone());
-        let lost = self.lost_by_class_in(ids.collect()).await?;
+        let ids: Vec<String> = runs.iter().map(|run| run.summary.run_id.clone()).collect();
+        let lost = self.lost_by_class_in(&ids).await?;
         Ok(ModelDetail {
             model: model.to_owned(),
             runs,

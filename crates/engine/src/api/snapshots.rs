@@ -55,11 +55,11 @@ impl Engine {
     /// run of the split has a score, or when they are too many.
     pub async fn make_snapshot(&self, split: &str) -> Result<Snapshot> {
         self.require(AccountRole::Admin)?;
-        let packed = self
-            .pack(split)
+        let content = self
+            .content(split)
             .await?
             .ok_or_else(|| Error::Invalid(format!("no run of split {split} has a score yet")))?;
-        self.put_snapshot(split, packed).await
+        self.put_snapshot(split, content).await
     }
 
     /// Makes the snapshots that are due; returns how many. One split that fails
@@ -87,12 +87,12 @@ impl Engine {
         if made_at.is_some_and(|last| !every.is_due(last, now_ms())) {
             return Ok(false);
         }
-        let packed = self.pack(split).await?;
-        let is_new = |packed: &Packed| last.is_none_or(|last| last.digest != packed.digest);
-        let Some(packed) = packed.filter(is_new) else {
+        let content = self.content(split).await?;
+        let is_new = |content: &Content| last.is_none_or(|last| last.digest != content.digest);
+        let Some(content) = content.filter(is_new) else {
             return Ok(false);
         };
-        match self.put_snapshot(split, packed).await {
+        match self.put_snapshot(split, content).await {
             Ok(_) => Ok(true),
             // Another server was faster.
             Err(Error::Conflict(_)) => Ok(false),
@@ -142,7 +142,7 @@ impl Engine {
     }
 
     /// The content of a snapshot of a split as it is now; `None` while no run has a score.
-    async fn pack(&self, split: &str) -> Result<Option<Packed>> {
+    async fn content(&self, split: &str) -> Result<Option<Content>> {
         self.check_split(split).await?;
         let mut runs = self.store.leaderboard_runs(split).await?;
         runs.retain(|run| run.config.handover.is_none());
@@ -158,57 +158,65 @@ impl Engine {
             published: published().clone(),
             runs,
         };
-        let packed = blocking(move || Packed::new(&frozen)).await?;
-        if packed.content.len() > MOST_PACKED || packed.bytes > MOST_UNPACKED {
+        Ok(Some(blocking(move || Content::of(&frozen)).await?))
+    }
+
+    async fn put_snapshot(&self, split: &str, content: Content) -> Result<Snapshot> {
+        let (bytes, day) = (content.json.len() as u64, self.today());
+        let (content, packed) = blocking(move || {
+            let packed = content.packed()?;
+            Ok((content, packed))
+        })
+        .await?;
+        if packed.len() > MOST_PACKED || bytes > MOST_UNPACKED {
             return Err(Error::Invalid(format!(
                 "the runs of split {split} are too many for a snapshot: it would take {} MiB, and may take {}; \
                  packed {} and {}",
-                packed.bytes >> 20,
+                bytes >> 20,
                 MOST_UNPACKED >> 20,
-                packed.content.len() >> 20,
+                packed.len() >> 20,
                 MOST_PACKED >> 20
             )));
         }
-        Ok(Some(packed))
-    }
-
-    async fn put_snapshot(&self, split: &str, packed: Packed) -> Result<Snapshot> {
-        let day = self.today();
         let new = NewSnapshot {
             day: &day,
             split,
-            digest: &packed.digest,
-            runs: packed.runs,
-            tasks: packed.tasks,
-            content: &packed.content,
+            digest: &content.digest,
+            runs: content.runs,
+            tasks: content.tasks,
+            platform_version: env!("CARGO_PKG_VERSION"),
+            content: &packed,
         };
         self.store.put_snapshot(&new, self.by()).await?;
         self.store.snapshot(&day, Some(split)).await
     }
 }
 
-/// The content of a snapshot, as the database has it.
+/// The content of a snapshot.
 #[derive(Debug)]
-struct Packed {
+struct Content {
     /// Of the JSON.
     digest: String,
-    /// Length of the JSON.
-    bytes: u64,
-    content: String,
+    json: Vec<u8>,
     runs: u32,
     tasks: u32,
 }
 
-impl Packed {
-    fn new(frozen: &Frozen) -> anyhow::Result<Self> {
+impl Content {
+    fn of(frozen: &Frozen) -> anyhow::Result<Self> {
         let json = serde_json::to_vec(frozen)?;
         Ok(Self {
             digest: sha256_hex(&json),
-            bytes: json.len() as u64,
-            content: BASE64_STANDARD.encode(zstd::encode_all(json.as_slice(), LEVEL)?),
+            json,
             runs: as_u32(frozen.runs.len()),
             tasks: frozen.extent.tasks,
         })
+    }
+
+    /// As the database has it: this takes most of the time that a snapshot takes.
+    fn packed(&self) -> anyhow::Result<String> {
+        let packed = zstd::encode_all(self.json.as_slice(), LEVEL)?;
+        Ok(BASE64_STANDARD.encode(packed))
     }
 }
 
@@ -270,15 +278,15 @@ mod tests {
             published: Published::default(),
             runs: Vec::new(),
         };
-        let packed = Packed::new(&frozen).unwrap();
-        let json = unpacked(&packed.content, &packed.digest).unwrap();
+        let content = Content::of(&frozen).unwrap();
+        let json = unpacked(&content.packed().unwrap(), &content.digest).unwrap();
         assert_eq!(serde_json::from_slice::<Frozen>(&json).unwrap(), frozen);
         let other = Frozen {
             split: "t".into(),
             ..frozen
         };
-        let other = Packed::new(&other).unwrap();
-        assert!(unpacked(&other.content, &packed.digest).is_err());
-        assert!(unpacked("not packed", &packed.digest).is_err());
+        let other = Content::of(&other).unwrap().packed().unwrap();
+        assert!(unpacked(&other, &content.digest).is_err());
+        assert!(unpacked("not packed", &content.digest).is_err());
     }
 }

@@ -18,10 +18,24 @@ async fn the_latest_digest_of_the_format_is_found() {
         assert_eq!(digests(&store, &run, FORMAT).await, []);
         let changes = store.changes().await.unwrap();
         for digest in ["first", "second"] {
-            let put = store.put_evolution_digest(&evolution, FORMAT, digest);
-            put.await.unwrap();
+            let state = store.changes_and_digests().await.unwrap();
+            for _ in 0..2 {
+                let losses = format!("losses of {digest}");
+                let put = store.put_evolution_digest(&evolution, FORMAT, digest, &losses);
+                put.await.unwrap();
+                // The same again is nothing new.
+                assert_eq!(store.changes_and_digests().await.unwrap(), state + 1);
+            }
         }
         assert_eq!(store.changes().await.unwrap(), changes);
+        let runs = ["another".to_owned(), run.clone()];
+        let losses = store.losses_of_runs(&runs, FORMAT).await.unwrap();
+        assert_eq!(losses, [(run.clone(), "losses of second".to_owned())]);
+        assert_eq!(store.losses_of_runs(&[], FORMAT).await.unwrap(), []);
+        let older = "UPDATE evolution_digests SET losses = NULL";
+        sqlx::query(older).execute(&store.pool).await.unwrap();
+        let losses = store.losses_of_runs(&runs, FORMAT).await.unwrap();
+        assert_eq!(losses, [(run.clone(), "second".to_owned())]);
         let second = StoredDigest {
             evolution_id: evolution,
             digest: "second".into(),

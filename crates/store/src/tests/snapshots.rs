@@ -10,6 +10,7 @@ fn new<'a>(day: &'a str, split: &'a str, tasks: u32) -> NewSnapshot<'a> {
         digest: "d1",
         runs: 2,
         tasks,
+        platform_version: "0.1.0",
         content: "packed",
     }
 }
@@ -31,6 +32,7 @@ async fn a_snapshot_is_written_once() {
         let found = store.snapshot("2026-11-27", Some("small")).await.unwrap();
         assert_eq!((found.runs, found.tasks), (2, 4));
         assert_eq!((&*found.digest, &*found.made_by), ("d1", "operator"));
+        assert_eq!(found.platform_version, "0.1.0");
         assert_eq!(store.snapshot_content(&found).await.unwrap(), "packed");
         let noted = store.audit(None, "", 10).await.unwrap();
         assert_eq!(noted[0].action, "snapshot.make");

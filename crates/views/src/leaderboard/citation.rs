@@ -12,7 +12,7 @@ pub struct Citation {
     pub runs: usize,
     pub tasks: usize,
     pub metric_version: u32,
-    /// Of this program.
+    /// Of this program, for the present.
     pub platform_version: &'static str,
 }
 
@@ -121,10 +121,9 @@ impl Citation {
     }
 
     fn versions(&self) -> String {
-        format!(
-            "metric {}, platform {}",
-            self.metric_version, self.platform_version
-        )
+        let snapshot = self.basis.snapshot.as_ref();
+        let platform = snapshot.map_or(self.platform_version, |of| of.platform_version.as_str());
+        format!("metric {}, platform {platform}", self.metric_version)
     }
 
     fn unseen(&self) -> &'static str {
@@ -207,6 +206,7 @@ mod tests {
             split: "s".into(),
             day: "2026-11-07".into(),
             digest: "ab12".into(),
+            platform_version: "0.0.9".into(),
             ..Snapshot::default()
         };
         let source = Citation {
@@ -224,7 +224,7 @@ mod tests {
         let plain = source.plain();
         for part in [
             "leaderboard, snapshot of 2026-11-07, split",
-            "2 runs on 1 task, metric 1, platform 0.1.0, SHA-256 ab12. /snapshots/2026-11-07?split=s, seen 2026-11-20.",
+            "2 runs on 1 task, metric 1, platform 0.0.9, SHA-256 ab12. /snapshots/2026-11-07?split=s, seen 2026-11-20.",
         ] {
             assert!(plain.contains(part), "{plain}");
         }

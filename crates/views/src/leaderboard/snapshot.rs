@@ -26,6 +26,9 @@ pub struct Snapshot {
     pub runs: u32,
     /// Tasks of the split that could be scored.
     pub tasks: u32,
+    /// Of the program that made it; absent where only the content has it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub platform_version: String,
 }
 
 impl Snapshot {
@@ -62,7 +65,10 @@ impl Frozen {
         };
         let board = Board::new(self.split, mode);
         LeaderboardData {
-            snapshot: Some(of),
+            snapshot: Some(Snapshot {
+                platform_version: self.platform_version,
+                ..of
+            }),
             ..LeaderboardData::new(board, self.extent, runs, published)
         }
     }
@@ -192,7 +198,8 @@ mod tests {
         assert_eq!(serde_json::to_string(&read).unwrap(), json);
         let models = |mode| {
             let data = frozen.clone().leaderboard(Snapshot::default(), mode);
-            assert!(data.snapshot.is_some());
+            let snapshot = data.snapshot.as_ref().unwrap();
+            assert_eq!(snapshot.platform_version, "0.1.0");
             let runs = data.entries.iter().chain(&data.unranked);
             runs.map(|run| run.model.clone()).collect::<Vec<_>>()
         };

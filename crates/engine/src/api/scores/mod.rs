@@ -43,6 +43,11 @@ impl Engine {
         self.store.changes().await
     }
 
+    /// [`Self::changes`] for pages that show what was read of recordings as well.
+    pub async fn changes_and_digests(&self) -> Result<i64> {
+        self.store.changes_and_digests().await
+    }
+
     /// The change counter that the data of a board is valid for: a snapshot never
     /// changes.
     async fn state_of(&self, board: &Board) -> Result<i64> {
@@ -267,6 +272,10 @@ impl Engine {
         Incomparable::check(run_ids).map_err(|why| invalid(&why))?;
         let mut snapshots = self.store.snapshots().await?;
         snapshots.retain(|snapshot| snapshot.day == day);
+        // Mostly the first run is still there; then no other split is unpacked.
+        let known = self.visible_run(&run_ids[0]).await.ok();
+        let split = known.map(|run| run.config.split);
+        snapshots.sort_by_key(|snapshot| split.as_ref() != Some(&snapshot.split));
         for snapshot in snapshots {
             let mut boards = Vec::new();
             for mode in Mode::ALL {
