@@ -59,7 +59,7 @@ pub(crate) fn run_state(run: &RunSummary, waits: bool) -> (String, Tone) {
         }
         RunState::PreflightFailed(None) => (name.into(), Tone::Bad),
         RunState::Paused => (name.into(), Tone::Warn),
-        RunState::PreflightRunning => (name.into(), Tone::Live),
+        RunState::PreflightRunning | RunState::BeingAudited => (name.into(), Tone::Live),
         RunState::At(Progress::Running) if waits => ("waiting for the provider".into(), Tone::Warn),
         RunState::At(progress) => (name.into(), progress_tone(progress)),
     }

@@ -62,6 +62,9 @@ fn with_score(
         true => format::count(scored, "task"),
         false => format!("{scored} of {}", format::count(all, "task")),
     };
+    if run.summary.state() == RunState::BeingAudited {
+        return format!("It is being audited; before that its EvoScore is {figure} over {over}.");
+    }
     match run.summary.progress {
         Progress::Finished => {
             let rank = standing.map(|standing| rank(standing, evoscore));
@@ -104,6 +107,9 @@ fn without_score(run: &RunDetail) -> String {
         RunState::Paused => "It is paused, and nothing is finished yet.".to_owned(),
         RunState::PreflightRunning => {
             format!("Nothing has started yet: {all} will, once the preflight passes.")
+        }
+        RunState::BeingAudited => {
+            "Its evolutions are over and being audited; nothing has a score.".to_owned()
         }
         RunState::At(Progress::Queued) => format!("Nothing has started yet: {all} in the queue."),
         RunState::At(Progress::Running) => {
@@ -328,6 +334,12 @@ mod tests {
         let going_on = run(Progress::Running, &[SOLVED, SOLVED, RUNNING]);
         let so_far = "So far its EvoScore is 0.750 [0.50, 1.00] over 2 of 3 tasks.";
         check(&going_on, None, so_far);
+        let mut audited = run(Progress::Running, &[SOLVED, SOLVED]);
+        (audited.summary.evolutions, audited.summary.evolutions_over) = (2, 2);
+        assert_eq!(audited.summary.state().name(), "being audited");
+        let before =
+            "It is being audited; before that its EvoScore is 0.750 [0.50, 1.00] over 2 tasks.";
+        check(&audited, None, before);
         let cancelled = run(Progress::Cancelled, &[SOLVED, SOLVED, QUEUED]);
         let until = "Cancelled; until then its EvoScore was 0.750 [0.50, 1.00] over 2 of 3 tasks.";
         check(&cancelled, None, until);

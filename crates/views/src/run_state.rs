@@ -12,6 +12,8 @@ pub enum RunState<'a> {
     PreflightFailed(Option<&'a Finding>),
     Paused,
     PreflightRunning,
+    /// Its evolutions are over, and audits are not.
+    BeingAudited,
     At(Progress),
 }
 
@@ -21,6 +23,7 @@ impl RunState<'_> {
             Self::PreflightFailed(_) => "preflight failed",
             Self::Paused => "paused",
             Self::PreflightRunning => "preflight running",
+            Self::BeingAudited => "being audited",
             Self::At(progress) => progress.name(),
         }
     }
@@ -30,6 +33,11 @@ impl RunSummary {
     pub fn state(&self) -> RunState<'_> {
         if self.progress.is_over() {
             return RunState::At(self.progress);
+        }
+        // Such a run waits for nothing else.
+        let all_over = self.evolutions > 0 && self.evolutions_over == self.evolutions;
+        if self.progress == Progress::Running && all_over {
+            return RunState::BeingAudited;
         }
         match &self.preflight {
             Some(found) if found.state == PreflightState::Failed => {
