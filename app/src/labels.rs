@@ -228,8 +228,11 @@ pub(crate) fn limits(limits: &Limits) -> String {
 
 /// "an agent step 1 h, a test run 1 h".
 pub(crate) fn time_limits(limits: &Limits) -> String {
+    let audit = limits.audit_seconds.map_or_else(String::new, |seconds| {
+        format!(", an audit {}", format::seconds(f64::from(seconds)))
+    });
     format!(
-        "an agent step {}, a test run {}",
+        "an agent step {}, a test run {}{audit}",
         format::seconds(f64::from(limits.agent_seconds)),
         format::seconds(f64::from(limits.test_seconds))
     )

@@ -5,25 +5,31 @@ use std::str::FromStr;
 use crate::problems::Problems;
 use crate::run::{BadConfig, RunConfig};
 
+/// A ceiling: its name, its default, and the setting of a run that it bounds, with what
+/// a configuration asks for.
+type Ceiling = (&'static str, u32, &'static str, fn(&RunConfig) -> u32);
+
+/// In the order in which problems are told.
+#[rustfmt::skip]
+const CEILINGS: [Ceiling; 11] = [
+    ("samples", 100, "samples", |run| run.samples),
+    ("max_iterations", 200, "plan.max_iterations", |run| run.plan.max_iterations),
+    ("cpus_milli", 64_000, "limits.cpus_milli", |run| run.limits.cpus_milli),
+    ("memory_mb", 131_072, "limits.memory_mb", |run| run.limits.memory_mb),
+    ("pids", 65_536, "limits.pids", |run| run.limits.pids),
+    ("disk_mb", 131_072, "limits.disk_mb", |run| run.limits.disk_mb),
+    ("code_mb", 1_024, "limits.code_mb", |run| run.limits.code_mb),
+    ("agent_seconds", 86_400, "limits.agent_seconds", |run| run.limits.agent_seconds),
+    ("test_seconds", 86_400, "limits.test_seconds", |run| run.limits.test_seconds),
+    ("patience_seconds", 86_400, "limits.patience_seconds", |run| run.limits.patience_seconds),
+    ("audit_seconds", 86_400, "limits.audit_seconds", |run| run.limits.audit_seconds.unwrap_or(0)),
+];
+
 /// Upper bounds of a run's settings, within their general ranges. They apply
 /// when an account submits a run; runs submitted before keep what they have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ceilings {
-    /// Thousandths of a processor.
-    pub cpus_milli: u32,
-    /// Mebibytes.
-    pub memory_mb: u32,
-    pub pids: u32,
-    /// Mebibytes.
-    pub disk_mb: u32,
-    /// Mebibytes.
-    pub code_mb: u32,
-    pub agent_seconds: u32,
-    pub test_seconds: u32,
-    pub patience_seconds: u32,
-    /// Evolutions per task.
-    pub samples: u32,
-    pub max_iterations: u32,
+    of_settings: [u32; CEILINGS.len()],
     /// Runs of one account that are queued or at work.
     pub unfinished_runs: u32,
 }
@@ -31,16 +37,7 @@ pub struct Ceilings {
 impl Default for Ceilings {
     fn default() -> Self {
         Self {
-            cpus_milli: 64_000,
-            memory_mb: 131_072,
-            pids: 65_536,
-            disk_mb: 131_072,
-            code_mb: 1_024,
-            agent_seconds: 86_400,
-            test_seconds: 86_400,
-            patience_seconds: 86_400,
-            samples: 100,
-            max_iterations: 200,
+            of_settings: CEILINGS.map(|(_, most, ..)| most),
             unfinished_runs: 100,
         }
     }
@@ -49,36 +46,9 @@ impl Default for Ceilings {
 impl Ceilings {
     /// The settings of a configuration that exceed their ceiling.
     pub fn problems(&self, config: &RunConfig) -> Vec<BadConfig> {
-        let limits = &config.limits;
         Problems::collect(|problems| {
-            for (field, value, ceiling) in [
-                ("samples", config.samples, self.samples),
-                (
-                    "plan.max_iterations",
-                    config.plan.max_iterations,
-                    self.max_iterations,
-                ),
-                ("limits.cpus_milli", limits.cpus_milli, self.cpus_milli),
-                ("limits.memory_mb", limits.memory_mb, self.memory_mb),
-                ("limits.pids", limits.pids, self.pids),
-                ("limits.disk_mb", limits.disk_mb, self.disk_mb),
-                ("limits.code_mb", limits.code_mb, self.code_mb),
-                (
-                    "limits.agent_seconds",
-                    limits.agent_seconds,
-                    self.agent_seconds,
-                ),
-                (
-                    "limits.test_seconds",
-                    limits.test_seconds,
-                    self.test_seconds,
-                ),
-                (
-                    "limits.patience_seconds",
-                    limits.patience_seconds,
-                    self.patience_seconds,
-                ),
-            ] {
+            for ((_, _, field, asked), ceiling) in CEILINGS.into_iter().zip(self.of_settings) {
+                let value = asked(config);
                 problems.ensure(field, value <= ceiling, || {
                     format!("{value} is above this site's ceiling of {ceiling}")
                 });
@@ -88,20 +58,11 @@ impl Ceilings {
 
     /// The ceiling of this name, as [`Self::from_str`] reads it.
     fn named(&mut self, name: &str) -> Option<&mut u32> {
-        Some(match name {
-            "cpus_milli" => &mut self.cpus_milli,
-            "memory_mb" => &mut self.memory_mb,
-            "pids" => &mut self.pids,
-            "disk_mb" => &mut self.disk_mb,
-            "code_mb" => &mut self.code_mb,
-            "agent_seconds" => &mut self.agent_seconds,
-            "test_seconds" => &mut self.test_seconds,
-            "patience_seconds" => &mut self.patience_seconds,
-            "samples" => &mut self.samples,
-            "max_iterations" => &mut self.max_iterations,
-            "unfinished_runs" => &mut self.unfinished_runs,
-            _ => return None,
-        })
+        if name == "unfinished_runs" {
+            return Some(&mut self.unfinished_runs);
+        }
+        let at = CEILINGS.iter().position(|(known, ..)| *known == name)?;
+        Some(&mut self.of_settings[at])
     }
 }
 
@@ -157,6 +118,11 @@ mod tests {
             "",
             |config| config.limits.memory_mb = 16_777_216,
             &["limits.memory_mb: 16777216 is above this site's ceiling of 131072"],
+        );
+        check(
+            "audit_seconds=60",
+            |config| config.limits.audit_seconds = Some(61),
+            &["limits.audit_seconds: 61 is above this site's ceiling of 60"],
         );
         check(
             "samples=2, max_iterations = 19,cpus_milli=1000,pids=16,disk_mb=1,code_mb=255,\

@@ -289,6 +289,10 @@ pub struct Limits {
     /// Seconds one agent step may wait for its provider in total, on top of
     /// `agent_seconds`; then the gateway gives up.
     pub patience_seconds: u32,
+    /// Seconds the audit of one evolution may take; as long as its own tests
+    /// took when absent, and two minutes at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit_seconds: Option<u32>,
 }
 
 impl Default for Limits {
@@ -302,6 +306,7 @@ impl Default for Limits {
             agent_seconds: 3_600,
             test_seconds: 3_600,
             patience_seconds: 1_800,
+            audit_seconds: None,
         }
     }
 }
@@ -317,6 +322,9 @@ impl Limits {
         problems.range("limits.agent_seconds", self.agent_seconds, 1..=WEEK);
         problems.range("limits.test_seconds", self.test_seconds, 1..=WEEK);
         problems.range("limits.patience_seconds", self.patience_seconds, 0..=WEEK);
+        if let Some(seconds) = self.audit_seconds {
+            problems.range("limits.audit_seconds", seconds, 1..=WEEK);
+        }
     }
 }
 

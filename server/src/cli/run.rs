@@ -47,6 +47,7 @@ and the optional fields, with their defaults:
   agent_seconds = 3600
   test_seconds = 3600
   patience_seconds = 1800    # of waiting for the provider, in a step
+  # audit_seconds = 600, of an evolution's audit; as long as its tests took when absent
 
   [budget]
   usd = 50.0    # or tokens, requests, seconds; none has a limit by itself

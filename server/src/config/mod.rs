@@ -301,7 +301,8 @@ mod tests {
         ]);
         assert_eq!(set.container_runtime.as_deref(), Some("runsc"));
         assert_eq!(set.build_network_name.as_deref(), Some("host"));
-        assert_eq!((set.ceilings.memory_mb, set.ceilings.samples), (8_192, 3));
+        let ceilings: Ceilings = "memory_mb=8192,samples=3".parse().unwrap();
+        assert_eq!(set.ceilings, ceilings);
         let wrong = Line::try_parse_from(["swe-ci", "--ceilings", "memory=1"]);
         let message = wrong.unwrap_err().to_string();
         assert!(

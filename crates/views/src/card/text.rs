@@ -160,8 +160,10 @@ fn plan(card: &Card) -> String {
 }
 
 fn limits(limits: Limits) -> String {
+    let audit = limits.audit_seconds;
+    let audit = audit.map_or_else(String::new, |seconds| format!(", {seconds} s per audit"));
     format!(
-        "{} CPU, {} MiB memory, {} MiB disk, {} processes, {} s per agent step, {} s per test run, {} s of waiting for the provider",
+        "{} CPU, {} MiB memory, {} MiB disk, {} processes, {} s per agent step, {} s per test run, {} s of waiting for the provider{audit}",
         f64::from(limits.cpus_milli) / 1_000.0,
         limits.memory_mb,
         limits.disk_mb,

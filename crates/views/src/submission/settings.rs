@@ -65,7 +65,7 @@ pub enum Only {
 
 /// In the order of the form, one a line.
 #[rustfmt::skip]
-pub static SETTINGS: [Setting; 53] = {
+pub static SETTINGS: [Setting; 49] = {
     use SettingKind::{Amount, Choice, Flag, Json, Needs, Number, Required, Tasks, Text, Url};
     [
         of(Choice, "endpoint.key", "API key", "").only(Models),
@@ -115,6 +115,7 @@ pub static SETTINGS: [Setting; 53] = {
         of(Number, "limits.agent_seconds", "Seconds for an agent", "").within(In::Step),
         of(Number, "limits.test_seconds", "Seconds for the tests", "").within(In::Step),
         of(Number, "limits.patience_seconds", "Seconds waiting for the provider", "").within(In::Step),
+        of(Number, "limits.audit_seconds", "Seconds for the audit of an evolution", "As long as its tests took when empty.").within(In::Step),
         of(Number, "limits.cpus_milli", "Thousandths of a processor", "").within(In::Step),
         of(Number, "limits.memory_mb", "Memory in MiB", "").within(In::Step),
         of(Number, "limits.pids", "Processes", "").within(In::Step),
