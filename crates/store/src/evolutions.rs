@@ -313,3 +313,21 @@ pub(super) async fn insert_iterations(
     }
     Ok(())
 }
+
+/// What came of grading an iteration's code again takes the place of the first result.
+pub(super) async fn update_iteration(
+    tx: &mut Tx,
+    evolution_id: &str,
+    row: &IterationRow,
+) -> Result<()> {
+    query(
+        "UPDATE iterations SET verdict = $3, in_target = $4, passed = $5, lost = $6, gained = $7,
+                outcomes = $8, collapse = $9, findings = $10
+         WHERE evolution_id = $1 AND iteration = $2",
+    )
+    .with((evolution_id, row.iteration, row.verdict))
+    .with((row.gained, row.outcomes.packed()))
+    .with((&row.collapse, to_json(&row.findings)?))
+    .run(tx)
+    .await
+}

@@ -80,7 +80,6 @@ pub use notifications::{Confirmation, NewTarget};
 pub use provider_keys::{KeysAlone, SealedKey};
 pub use queue_signals::QueueListener;
 pub use queue_state::{QueueState, StepsDone};
-pub use recounts::Recount;
 pub use regrades::NewRegrade;
 pub use rows::evolutions::{EvolutionRow, IterationRow, PinnedTask, Start, StepRow};
 pub use rows::runs::{RunListing, RunToExecute};

@@ -8,16 +8,10 @@ use swe_ci_core::csv;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::report::Outcome;
-use swe_ci_core::task::{TaskId, TestCommand};
+use swe_ci_core::task::TestCommand;
 
 use crate::count;
-use crate::verification::Changed;
-
-/// Maximum tests listed of a moved verdict; it only counts the others.
-const MAX_TESTS: usize = 50;
-
-/// The state of a test that does not count in one of the two suites.
-const NOT_IN_SUITE: &str = "not in the suite";
+use crate::verification::{Changed, GradedIteration, changed};
 
 /// A run's results beside those of the run whose code it graded again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -39,12 +33,9 @@ pub struct Regrade {
 /// A verdict that moved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Moved {
-    pub task_id: TaskId,
-    /// From 1.
-    pub sample: u32,
-    /// The evolution of the run that graded again.
-    pub evolution_id: String,
-    pub iteration: u32,
+    /// In the run that graded again.
+    #[serde(flatten)]
+    pub at: GradedIteration,
     pub before: Standing,
     pub now: Standing,
     /// The tests that passed in only one of the two: the first fifty.
@@ -143,21 +134,11 @@ impl Grading<'_> {
     }
 }
 
-/// What moved between two gradings of the same code.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Movement {
-    pub before: Standing,
-    pub now: Standing,
-    pub tests: Vec<Changed>,
-    pub more: u32,
-    pub why: Vec<Why>,
-}
-
 /// Compares two gradings; `None` when the verdict stands. It moves when the code
 /// collapses in only one of them, when a test passes in only one of them, or when
 /// only one of them has every test pass. As in every score, only passing or not
 /// passing counts.
-pub fn compare(before: &Grading<'_>, now: &Grading<'_>) -> Option<Movement> {
+pub fn compare(at: GradedIteration, before: &Grading<'_>, now: &Grading<'_>) -> Option<Moved> {
     let (old, new) = (before.standing(), now.standing());
     let mut tests: BTreeMap<&str, [Option<Outcome>; 2]> = BTreeMap::new();
     for (side, grading) in [before, now].into_iter().enumerate() {
@@ -197,16 +178,10 @@ pub fn compare(before: &Grading<'_>, now: &Grading<'_>) -> Option<Movement> {
         }
         why.extend(known);
     }
-    let state = |outcome: Option<Outcome>| outcome.map_or(NOT_IN_SUITE, Outcome::name).to_owned();
-    let more = count(moved.len().saturating_sub(MAX_TESTS));
-    let listed = moved.into_iter().take(MAX_TESTS);
-    let tests = listed.map(|(id, [a, b])| Changed {
-        node_id: (*id).to_owned(),
-        recorded: state(*a),
-        found: state(*b),
-    });
-    Some(Movement {
-        tests: tests.collect(),
+    let (tests, more) = changed(tests.into_iter());
+    Some(Moved {
+        at,
+        tests,
         before: old,
         now: new,
         more,
@@ -247,9 +222,9 @@ impl Regrade {
             let tests: Vec<&str> = moved.tests.iter().map(|t| t.node_id.as_str()).collect();
             let all = count(tests.len()).saturating_add(moved.more);
             let place = [
-                csv::text(moved.task_id.as_str()),
-                moved.sample.to_string(),
-                moved.iteration.to_string(),
+                csv::text(moved.at.task_id.as_str()),
+                moved.at.sample.to_string(),
+                moved.at.iteration.to_string(),
             ];
             let rest = [all.to_string(), why.join(" "), csv::text(&tests.join("\n"))];
             place
@@ -267,6 +242,7 @@ impl Regrade {
 mod tests {
     use super::*;
     use swe_ci_core::report::Report;
+    use swe_ci_core::task::TaskId;
 
     fn suite(names: &[&str]) -> TestList {
         let tests = names
@@ -285,7 +261,7 @@ mod tests {
         before: Side<'_>,
         now: Side<'_>,
         change: impl Fn(&mut Grading<'_>),
-    ) -> Option<Movement> {
+    ) -> Option<Moved> {
         let sides = [before, now].map(|(names, letters)| {
             let tests = suite(names);
             let outcomes = letters.map(|letters| Outcomes::from_letters(letters.into()));
@@ -310,7 +286,13 @@ mod tests {
             collapse: None,
         });
         change(&mut now);
-        compare(&before, &now)
+        let at = GradedIteration {
+            evolution_id: "e".into(),
+            task_id: TaskId::new("t").unwrap(),
+            sample: 1,
+            iteration: 2,
+        };
+        compare(at, &before, &now)
     }
 
     #[test]
@@ -396,17 +378,7 @@ mod tests {
             compared: 3,
             not_graded: 0,
             left_out: 0,
-            moved: vec![Moved {
-                task_id: TaskId::new("t").unwrap(),
-                sample: 1,
-                evolution_id: "e".into(),
-                iteration: 2,
-                before: found.before,
-                now: found.now,
-                tests: found.tests,
-                more: found.more,
-                why: found.why,
-            }],
+            moved: vec![found],
         };
         assert_eq!(
             regrade.to_csv(),

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::finding::{Finding, Grade};
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Kind;
@@ -13,6 +14,9 @@ use crate::count;
 
 /// Maximum tests listed in a difference; it only counts the others.
 const MAX_TESTS: usize = 50;
+
+/// The state of a test that does not count in one of two suites.
+const NOT_IN_SUITE: &str = "not in the suite";
 
 /// The verification of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -28,13 +32,20 @@ pub struct Verification {
     pub iterations: u32,
     /// The iterations with a different result.
     pub differences: Vec<Difference>,
+    /// Findings of kinds that are not recorded with their iterations, the worst first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<NewFinding>,
 }
 
 impl Verification {
-    /// Whether it confirms the result: it checked something, and everything
-    /// matched.
+    /// Whether it confirms the result: it checked something, everything matched,
+    /// and nothing new is worse than a note.
     pub fn holds(&self) -> bool {
-        self.checked > 0 && self.differences.is_empty()
+        let only_notes = self
+            .findings
+            .iter()
+            .all(|new| new.finding.grade == Grade::Note);
+        self.checked > 0 && self.differences.is_empty() && only_notes
     }
 }
 
@@ -45,13 +56,19 @@ impl fmt::Display for Verification {
             checked,
             iterations,
             differences,
+            findings,
             ..
         } = self;
         let same = checked.saturating_sub(count(differences.len()));
         write!(
             f,
             "{checked} of {iterations} iterations tested again, {same} as recorded"
-        )
+        )?;
+        match findings.len() {
+            0 => Ok(()),
+            1 => f.write_str(", with 1 finding that is not recorded"),
+            n => write!(f, ", with {n} findings that are not recorded"),
+        }
     }
 }
 
@@ -87,16 +104,52 @@ pub struct Verified {
     pub by: String,
 }
 
-/// An iteration whose tests gave a different result.
+/// An iteration whose code was graded again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct Difference {
+pub struct GradedIteration {
     pub evolution_id: String,
     pub task_id: TaskId,
     /// From 1.
     pub sample: u32,
     pub iteration: u32,
+}
+
+/// "acme__lib-1 sample 1 iteration 3".
+impl fmt::Display for GradedIteration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            task_id,
+            sample,
+            iteration,
+            ..
+        } = self;
+        write!(f, "{task_id} sample {sample} iteration {iteration}")
+    }
+}
+
+/// An iteration whose tests gave a different result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct Difference {
+    #[serde(flatten)]
+    pub at: GradedIteration,
     #[serde(flatten)]
     pub what: Otherwise,
+}
+
+/// A finding about an iteration when its tests ran again: a suspicion, a session that
+/// took too long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct NewFinding {
+    #[serde(flatten)]
+    pub at: GradedIteration,
+    pub finding: Finding,
+}
+
+/// Plain words that follow "iteration 3:".
+impl fmt::Display for NewFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.finding.grade.name(), self.finding.text)
+    }
 }
 
 /// The difference between two runs of the same tests on the same code.
@@ -168,27 +221,35 @@ pub fn compare(
         }
         (Some(recorded), Ok(found)) => (recorded, found),
     };
-    let passed = |outcome: Outcome| outcome == Outcome::Passed;
-    let pairs = tests
-        .node_ids()
-        .iter()
-        .zip(recorded.iter().zip(found.iter()));
-    let mut tests: Vec<Changed> = pairs
-        .filter(|(_, (then, now))| passed(*then) != passed(*now))
-        .map(|(node_id, (then, now))| Changed {
-            node_id: node_id.clone(),
-            recorded: then.name().into(),
-            found: now.name().into(),
-        })
-        .collect();
-    let more = count(tests.len().saturating_sub(MAX_TESTS));
-    tests.truncate(MAX_TESTS);
+    let both = recorded.iter().zip(found.iter());
+    let both = both.map(|(then, now)| [Some(then), Some(now)]);
+    let (tests, more) = changed(tests.node_ids().iter().map(String::as_str).zip(both));
     (!tests.is_empty()).then_some(Otherwise::Tests { tests, more })
+}
+
+/// The tests that pass in only one of two gradings, and how many more there are; none
+/// for a test that is not in the suite of one.
+pub(crate) fn changed<'a>(
+    tests: impl Iterator<Item = (&'a str, [Option<Outcome>; 2])>,
+) -> (Vec<Changed>, u32) {
+    let passed = |outcome: Option<Outcome>| outcome == Some(Outcome::Passed);
+    let state = |outcome: Option<Outcome>| outcome.map_or(NOT_IN_SUITE, Outcome::name).to_owned();
+    let differing = tests.filter(|(_, [then, now])| passed(*then) != passed(*now));
+    let all = differing.map(|(node_id, [then, now])| Changed {
+        node_id: node_id.to_owned(),
+        recorded: state(then),
+        found: state(now),
+    });
+    let mut all: Vec<Changed> = all.collect();
+    let more = count(all.len().saturating_sub(MAX_TESTS));
+    all.truncate(MAX_TESTS);
+    (all, more)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use swe_ci_core::finding::FindingKind;
     use swe_ci_core::report::Report;
 
     fn list(n: usize) -> TestList {
@@ -268,9 +329,23 @@ mod tests {
             checked: 0,
             iterations: 4,
             differences: Vec::new(),
+            findings: Vec::new(),
         };
         assert!(!verification.holds());
         verification.checked = 1;
         assert!(verification.holds());
+        let mut seen = |finding| {
+            let at = GradedIteration {
+                evolution_id: "e".into(),
+                task_id: TaskId::new("t").unwrap(),
+                sample: 1,
+                iteration: 2,
+            };
+            verification.findings.push(NewFinding { at, finding });
+            verification.holds()
+        };
+        let kind = FindingKind::Report;
+        assert!(seen(Finding::note(kind, "it took long")));
+        assert!(!seen(Finding::suspicious(kind, "exit code 0")));
     }
 }

@@ -61,9 +61,9 @@ fn print(regrade: &Regrade) -> Result<(), Failure> {
     let rows = regrade.moved.iter().map(|moved| {
         let why: Vec<&str> = moved.why.iter().map(|why: &Why| why.words()).collect();
         [
-            moved.task_id.to_string(),
-            moved.sample.to_string(),
-            moved.iteration.to_string(),
+            moved.at.task_id.to_string(),
+            moved.at.sample.to_string(),
+            moved.at.iteration.to_string(),
             moved.before.to_string(),
             moved.now.to_string(),
             why.join("; "),

@@ -2,7 +2,6 @@
 
 use clap::Args;
 use swe_ci_engine::{Checked, Engine};
-use swe_ci_views::verification::{Difference, Otherwise};
 
 use super::failure::Failure;
 use super::output;
@@ -10,7 +9,8 @@ use super::output;
 pub(super) const AFTER_HELP: &str = "\
 The oracle's tests run in fresh containers on the stored code of each iteration.
 The last code of each evolution is also tested in another order, with other names
-and lines. The run's page shows the results. Exit code 1 when an outcome differs.
+and lines. The run's page shows the results. Exit code 1 when an outcome differs,
+or when it finds worse than a note that is not recorded.
 
 Examples:
   swe-ci verify 0199a1b2-…
@@ -35,39 +35,25 @@ pub(super) struct Options {
 pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Failure> {
     let tell = |news: Checked| {
         let place = format!("{}/{}", news.done, news.of);
-        let found = news.difference.as_ref().map(difference_line);
-        let found = found.as_deref().unwrap_or("as recorded");
+        let difference = news.difference.map(|d| format!("{}: {}", d.at, d.what));
+        let found = difference.as_deref().unwrap_or("as recorded");
         output::note(format_args!("{place} {found}"));
+        for new in news.findings {
+            output::note(format_args!("  {}: {new}", new.at));
+        }
     };
     let at_once = usize::from(options.at_once);
     let verifying = engine.verify(&options.id, options.sample, at_once, &tell);
     let found = verifying.await?;
     output::show(&found, options.json, |found| output::line(found))?;
-    match found.holds() {
-        true => Ok(()),
-        false => Err(Failure::new(format!(
-            "{} of {} iterations differ from the recorded outcomes",
-            found.differences.len(),
+    let why = match found.differences.len() {
+        _ if found.holds() => return Ok(()),
+        0 => "a finding that is not recorded is worse than a note".to_owned(),
+        n => format!(
+            "{n} of {} iterations differ from the recorded outcomes",
             found.checked
-        ))
-        .next("`swe-ci run withdraw` removes a run from the rankings, with a reason")),
-    }
-}
-
-fn difference_line(difference: &Difference) -> String {
-    let what = match &difference.what {
-        Otherwise::Collapsed { reason } => format!("the code no longer ran: {reason}"),
-        Otherwise::Ran => "the code ran, and is recorded as collapsed".into(),
-        Otherwise::Clues { finding } => finding.clone(),
-        Otherwise::Tests { tests, more } => {
-            let count = tests.len() + *more as usize;
-            let first = tests.first();
-            let first = first.map(|t| format!("{} {}, now {}", t.node_id, t.recorded, t.found));
-            format!("{count} tests differ: {}", first.unwrap_or_default())
-        }
+        ),
     };
-    format!(
-        "{} sample {} iteration {}: {what}",
-        difference.task_id, difference.sample, difference.iteration
-    )
+    Err(Failure::new(why)
+        .next("`swe-ci run withdraw` removes a run from the rankings, with a reason"))
 }

@@ -345,7 +345,7 @@ mod tests {
     use swe_ci_core::task::TaskId;
     use swe_ci_plots::fixture::evolution;
     use swe_ci_views::testing::run_detail;
-    use swe_ci_views::verification::{Difference, Otherwise, Verified};
+    use swe_ci_views::verification::{Difference, GradedIteration, Otherwise, Verified};
 
     fn detail(progress: Progress, endings: &[Option<Ending>]) -> RunDetail {
         let of = |ending: &Option<Ending>| {
@@ -429,6 +429,7 @@ mod tests {
             checked: 1,
             iterations: 1,
             differences,
+            findings: Vec::new(),
         };
         let mut seen = detail(Progress::Finished, &[Some(Ending::Solved)]);
         let offered = |seen: &RunDetail, admin| {
@@ -446,11 +447,14 @@ mod tests {
         assert_eq!(offered(&seen, true), (false, true));
         assert_eq!(offered(&seen, false), (false, false));
         seen.verified = None;
-        let difference = Difference {
+        let at = GradedIteration {
             evolution_id: "e".into(),
             task_id: TaskId::new("t").unwrap(),
             sample: 1,
             iteration: 1,
+        };
+        let difference = Difference {
+            at,
             what: Otherwise::Ran,
         };
         seen.verification = Some(found(vec![difference]));

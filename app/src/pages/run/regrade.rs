@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use swe_ci_views::regrade::{Moved, Regrade};
+use swe_ci_views::verification::{Changed, GradedIteration};
 use swe_ci_views::view::{Cleared, RunDetail};
 
 use crate::components::CollectAny;
@@ -70,9 +71,7 @@ pub(super) fn MovedVerdicts(run_id: String, regrade: Regrade) -> impl IntoView {
         )
     });
     let row = move |moved: Moved| {
-        let href = iteration_href(&run_id, &moved.evolution_id, moved.iteration);
-        let sample = (moved.sample > 1).then(|| format!(" · sample {}", moved.sample));
-        let place = format!("{}, iteration {}", moved.task_id, moved.iteration);
+        let sample = (moved.at.sample > 1).then(|| format!(" · sample {}", moved.at.sample));
         let why: Vec<&str> = moved.why.iter().map(|why| why.words()).collect();
         let collapse = moved
             .now
@@ -81,7 +80,7 @@ pub(super) fn MovedVerdicts(run_id: String, regrade: Regrade) -> impl IntoView {
             .map(|why| view! { <br/><small>{why}</small> });
         view! {
             <tr role="row">
-                <th role="rowheader" scope="row"><a href=href>{place}</a>{sample}</th>
+                <th role="rowheader" scope="row">{place_link(&run_id, &moved.at)}{sample}</th>
                 <td role="cell" data-label=COLUMNS[1]>{moved.before.to_string()}</td>
                 <td role="cell" data-label=COLUMNS[2]>{moved.now.to_string()}{collapse}</td>
                 <td role="cell" data-label=COLUMNS[3]><Tests moved=moved.clone()/></td>
@@ -107,6 +106,13 @@ pub(super) fn MovedVerdicts(run_id: String, regrade: Regrade) -> impl IntoView {
     }
 }
 
+/// "acme__lib-1, iteration 3", with its link.
+pub(super) fn place_link(run_id: &str, at: &GradedIteration) -> impl IntoView + use<> {
+    let href = iteration_href(run_id, &at.evolution_id, at.iteration);
+    let place = format!("{}, iteration {}", at.task_id, at.iteration);
+    view! { <a href=href>{place}</a> }
+}
+
 const COLUMNS: [&str; 5] = ["Iteration", "Before", "Now", "Tests", "Why"];
 
 /// The tests of a moved verdict, folded.
@@ -114,7 +120,7 @@ const COLUMNS: [&str; 5] = ["Iteration", "Before", "Now", "Tests", "Why"];
 fn Tests(moved: Moved) -> impl IntoView {
     let all = moved.tests.len() + moved.more as usize;
     let more = (moved.more > 0).then(|| view! { <li>{format!("and {} more", moved.more)}</li> });
-    let item = |test: swe_ci_views::verification::Changed| {
+    let item = |test: Changed| {
         view! { <li><code>{test.node_id}</code>{format!(": {}, now {}", test.recorded, test.found)}</li> }
     };
     let items = moved.tests.into_iter().map(item).collect_any();

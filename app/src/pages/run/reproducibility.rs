@@ -5,14 +5,16 @@ use leptos::prelude::*;
 use swe_ci_core::agent::Endpoint;
 use swe_ci_core::handover::Handover;
 use swe_ci_core::run::{Kind, RunConfig};
-use swe_ci_views::verification::{Mark, Verification};
+use swe_ci_core::text::visible;
+use swe_ci_views::verification::{GradedIteration, Mark, Verification};
 use swe_ci_views::view::{ImportedFrom, NotHandedOver, Provenance, RunDetail};
 
+use super::regrade::place_link;
 use crate::components::CollectAny;
 use crate::components::{Tag, Term, fact};
 use crate::glossary::Word;
 use crate::pages::result_table::MarkTerm;
-use crate::pages::routes::{handover_href, iteration_href, run_href};
+use crate::pages::routes::{handover_href, run_href};
 use crate::query::encode;
 use crate::{format, labels};
 
@@ -201,29 +203,31 @@ pub(super) fn MarkedBy(detail: RunDetail) -> impl IntoView {
     })
 }
 
-/// The differences from the record.
+/// The differences from the record, and findings that are not recorded.
 #[component]
 pub(super) fn Differences(verification: Option<Verification>, run_id: String) -> impl IntoView {
-    let found = verification.filter(|found| !found.differences.is_empty());
-    found.map(|found| {
-        let more = found.differences.len().saturating_sub(LISTED);
-        let more = (more > 0).then(|| view! { <li>{format!("and {more} more")}</li> });
-        let listed = found.differences.iter().take(LISTED).map(|difference| {
-            let href = iteration_href(&run_id, &difference.evolution_id, difference.iteration);
-            let place = format!("{}, iteration {}", difference.task_id, difference.iteration);
-            view! { <li><a href=href>{place}</a>": "{difference.what.to_string()}</li> }
-        });
-        let all = format::count(found.checked, "iteration");
+    verification.map(|found| {
+        let note = |tone: &'static str, what: &str, all: Vec<(&GradedIteration, String)>| {
+            let more = all.len().saturating_sub(LISTED);
+            let more = (more > 0).then(|| view! { <li>{format!("and {more} more")}</li> });
+            let item = |(at, says): &(&GradedIteration, String)| {
+                view! { <li>{place_link(&run_id, at)}": "{visible(says).into_owned()}</li> }
+            };
+            let listed = all.iter().take(LISTED).map(item).collect_any();
+            let says = format!(
+                "The tests of {} were run again on {}; {what}:",
+                format::count(found.checked, "iteration"),
+                format::day(&found.at)
+            );
+            (!all.is_empty()).then(|| {
+                view! { <div class="note" data-tone=tone><p>{says}</p><ul>{listed}{more}</ul></div> }
+            })
+        };
+        let differences = found.differences.iter().map(|d| (&d.at, d.what.to_string()));
+        let findings = found.findings.iter().map(|new| (&new.at, new.to_string()));
         view! {
-            <div class="note" data-tone="bad">
-                <p>
-                    {format!(
-                        "The tests of {all} were run again on {}; not all outcomes match the record:",
-                        format::day(&found.at),
-                    )}
-                </p>
-                <ul>{listed.collect_any()}{more}</ul>
-            </div>
+            {note("bad", "not all outcomes match the record", differences.collect())}
+            {note("warn", "these findings are not recorded", findings.collect())}
         }
     })
 }
@@ -259,6 +263,7 @@ mod tests {
                 checked,
                 iterations,
                 differences: Vec::new(),
+                findings: Vec::new(),
             };
             assert_eq!(checked_part(&found), expect);
         };

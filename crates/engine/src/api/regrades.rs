@@ -11,10 +11,11 @@ use swe_ci_dataset::dataset_digest;
 use swe_ci_store::{EvolutionRow, IterationRow, NewRegrade, PinnedTask, Suite, TaskRow};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::event::What;
-use swe_ci_views::regrade::{Grading, Moved, Regrade, compare};
+use swe_ci_views::regrade::{Grading, Regrade, compare};
 use swe_ci_views::view::{Provenance, RunSummary, TaskState};
 
 use super::runs::by_evolution;
+use super::verification::place;
 use crate::{Engine, METRIC_VERSION};
 
 #[swe_ci_boxed::boxed]
@@ -114,18 +115,10 @@ impl Engine {
                 regrade.compared += 1;
                 let old_grading = grading(old, old_row, &before.platform, &suites);
                 let new_grading = grading(new, new_row, &now.platform, &suites);
-                let movement = compare(&old_grading, &new_grading);
-                regrade.moved.extend(movement.map(|movement| Moved {
-                    task_id: new.task_id.clone(),
-                    sample: new.sample,
-                    evolution_id: new.id.clone(),
-                    iteration: new_row.iteration,
-                    before: movement.before,
-                    now: movement.now,
-                    tests: movement.tests,
-                    more: movement.more,
-                    why: movement.why,
-                }));
+                let at = place(new, new_row);
+                regrade
+                    .moved
+                    .extend(compare(at, &old_grading, &new_grading));
             }
         }
         Ok(Some(regrade))

@@ -4,10 +4,10 @@
 
 use serde::Serialize;
 use swe_ci_base::error::Result;
-use swe_ci_core::metrics::Verdict;
+use swe_ci_core::metrics::{SuiteCounts, Verdict};
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Report;
-use swe_ci_store::{EvolutionRow, IterationRow, Recount, StepRow, Suite};
+use swe_ci_store::{EvolutionRow, IterationRow, StepRow, Suite};
 use swe_ci_views::account::AccountRole;
 
 use crate::api::inspection::report_of;
@@ -59,9 +59,9 @@ impl Engine {
         provenance.metric_version = METRIC_VERSION;
         let (mut changes, mut iterations) = (Vec::new(), 0);
         for evolution in self.store.evolutions_of_run(id).await? {
-            let (count, recounts) = self.recount(&evolution).await?;
+            let (count, changed) = self.recount(&evolution).await?;
             iterations += count;
-            changes.extend(recounts);
+            changes.extend(changed.into_iter().map(|row| (evolution.id.clone(), row)));
         }
         self.store.put_recounts(id, &provenance, &changes).await?;
         Ok(Rescored {
@@ -75,11 +75,11 @@ impl Engine {
     }
 
     /// The number of iterations of an evolution, and those whose counts change.
-    async fn recount(&self, evolution: &EvolutionRow) -> Result<(u32, Vec<Recount>)> {
+    async fn recount(&self, evolution: &EvolutionRow) -> Result<(u32, Vec<IterationRow>)> {
         let rows = self.store.iterations(&evolution.id).await?;
         let count = as_u32(rows.len());
         if evolution.counts.counts_only {
-            return Ok((count, recount_by_count(evolution, &rows)));
+            return Ok((count, recount_by_count(evolution.counts, &rows)));
         }
         let suite = self.store.suite(&evolution.suite).await?;
         let steps = self.store.steps(&evolution.id).await?;
@@ -97,7 +97,7 @@ impl Engine {
                 Verdict::Collapsed { .. } => Verdict::Collapsed { lost },
             };
             let gained = outcomes.gained_since(&before);
-            changed.extend(recounted(evolution, row, verdict, gained, &outcomes));
+            changed.extend(recounted(row, verdict, gained, &outcomes));
             if matches!(verdict, Verdict::Scored { .. }) {
                 before = outcomes;
             }
@@ -126,16 +126,16 @@ impl Engine {
 }
 
 /// Where only counts are known, losses and gains are net.
-fn recount_by_count(evolution: &EvolutionRow, rows: &[IterationRow]) -> Vec<Recount> {
+fn recount_by_count(counts: SuiteCounts, rows: &[IterationRow]) -> Vec<IterationRow> {
     let passed = rows.iter().map(|row| match row.verdict {
         Verdict::Scored { passed, .. } => Some(passed),
         Verdict::Collapsed { .. } => None,
     });
-    let mut before = evolution.counts.base_in_target;
+    let mut before = counts.base_in_target;
     let mut changed = Vec::new();
-    for (row, verdict) in rows.iter().zip(Verdict::by_count(evolution.counts, passed)) {
+    for (row, verdict) in rows.iter().zip(Verdict::by_count(counts, passed)) {
         let gained = verdict.gained(before);
-        changed.extend(recounted(evolution, row, verdict, gained, &row.outcomes));
+        changed.extend(recounted(row, verdict, gained, &row.outcomes));
         if let Verdict::Scored { in_target, .. } = verdict {
             before = in_target;
         }
@@ -143,21 +143,19 @@ fn recount_by_count(evolution: &EvolutionRow, rows: &[IterationRow]) -> Vec<Reco
     changed
 }
 
-/// The new counts of an iteration, if they differ from the old.
+/// An iteration as it counts now, if its counts differ from the old.
 fn recounted(
-    evolution: &EvolutionRow,
     row: &IterationRow,
     verdict: Verdict,
     gained: u32,
     outcomes: &Outcomes,
-) -> Option<Recount> {
+) -> Option<IterationRow> {
     let differs = verdict != row.verdict || gained != row.gained || *outcomes != row.outcomes;
-    differs.then(|| Recount {
-        evolution_id: evolution.id.clone(),
-        iteration: row.iteration,
+    differs.then(|| IterationRow {
         verdict,
         gained,
         outcomes: outcomes.clone(),
+        ..row.clone()
     })
 }
 
@@ -166,7 +164,6 @@ mod tests {
     use super::*;
     use crate::Config;
     use swe_ci_base::error::Error;
-    use swe_ci_core::metrics::SuiteCounts;
     use swe_ci_core::outcomes::TestList;
     use swe_ci_core::run::RunConfig;
     use swe_ci_core::step::{Ending, Role, StepOutcome};

@@ -3,6 +3,7 @@
 //! outcomes with the recorded ones. The last code of each evolution is tested
 //! with moved clues too.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -12,17 +13,19 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::{now_ms, rfc3339};
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::finding::Grade;
+use swe_ci_core::finding::{Finding, FindingKind, Grade};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::TaskId;
-use swe_ci_grading::{Grading, grade, owed_to_clues};
+use swe_ci_grading::{Graded, Grading, grade, owed_to_clues};
 use swe_ci_sandbox::{ContainerSpec, Purpose};
 use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::background::{BackgroundWork, WorkKind};
-use swe_ci_views::verification::{Difference, Otherwise, Verification, Verified, compare};
+use swe_ci_views::verification::{
+    Difference, GradedIteration, NewFinding, Otherwise, Verification, Verified, compare,
+};
 
 use crate::background::{Reporter, Work};
 use crate::{Engine, as_u32};
@@ -34,6 +37,8 @@ pub struct Checked {
     pub of: u32,
     /// The difference in this iteration, if any.
     pub difference: Option<Difference>,
+    /// Findings about it that are not recorded.
+    pub findings: Vec<NewFinding>,
 }
 
 /// Iterations that a verification in the background tests at the same time.
@@ -57,7 +62,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Conflict`] while the run is active, or when none of its code is
     /// stored; [`Error::Unavailable`] when the container engine fails. A
-    /// difference is no error.
+    /// difference or a finding is no error.
     pub async fn verify(
         &self,
         run_id: &str,
@@ -73,20 +78,25 @@ impl Engine {
         let mut checks = futures::stream::iter(cases)
             .map(|case| self.check(case, limits))
             .buffer_unordered(at_once.max(1));
-        let (mut done, mut differences) = (0, Vec::new());
-        while let Some(difference) = checks.next().await {
-            let difference = difference?;
+        let (mut done, mut differences, mut findings) = (0, Vec::new(), Vec::new());
+        while let Some(check) = checks.next().await {
+            let (difference, new) = check?;
             done += 1;
             differences.extend(difference.clone());
+            findings.extend(new.iter().cloned());
             tell(Checked {
                 done,
                 of,
                 difference,
+                findings: new,
             });
         }
         drop(checks);
-        // The order of the run's page.
-        differences.sort_by_cached_key(|d| (d.task_id.clone(), d.sample, d.iteration));
+        // The order of the run's page: no suspicion is listed behind notes.
+        let order = |at: &GradedIteration| (at.task_id.clone(), at.sample, at.iteration);
+        differences.sort_by_cached_key(|difference: &Difference| order(&difference.at));
+        findings
+            .sort_by_cached_key(|new: &NewFinding| (Reverse(new.finding.grade), order(&new.at)));
         let verification = Verification {
             at: rfc3339(now_ms()),
             by: self.by().name().to_owned(),
@@ -94,6 +104,7 @@ impl Engine {
             checked: done,
             iterations,
             differences,
+            findings,
         };
         self.store
             .put_verification(run_id, &verification, self.by())
@@ -194,7 +205,12 @@ impl Engine {
         Ok(cases)
     }
 
-    async fn check(&self, case: Case, limits: Limits) -> Result<Option<Difference>> {
+    /// The difference in an iteration, and findings of kinds that are not recorded.
+    async fn check(
+        &self,
+        case: Case,
+        limits: Limits,
+    ) -> Result<(Option<Difference>, Vec<NewFinding>)> {
         let Case {
             evolution,
             row,
@@ -204,24 +220,40 @@ impl Engine {
         let tests = &task.suite.tests;
         let code = self.artifacts.get_code(&row.code).await?;
         let again = self.repetition(&task, code, limits, &evolution.id).await?;
-        let outcomes = self.outcomes_again(&again, tests).await?;
+        let graded = self.graded_again(&again).await?;
+        let outcomes = graded.result.map(|report| Outcomes::of(tests, &report));
         let scored = matches!(row.verdict, Verdict::Scored { .. });
         let recorded = scored.then_some(&row.outcomes);
-        let what = compare(tests, recorded, outcomes.as_ref().map_err(String::as_str));
-        let what = match (what, outcomes) {
-            (None, Ok(outcomes)) if is_last => {
-                let passed = tests.gained(&task.suite.base_outcomes, &outcomes);
-                self.owed_to_clues(&again, &passed).await?
+        let mut what = compare(tests, recorded, outcomes.as_ref().map_err(String::as_str));
+        // Code that an audit accused runs as it did before.
+        let accused = |finding: &Finding| finding.kind == FindingKind::Contradiction;
+        if row.findings.iter().any(accused) {
+            what = what.filter(|what| *what != Otherwise::Ran);
+        }
+        let mut findings = graded.findings;
+        if let (None, Ok(outcomes), true) = (&what, &outcomes, is_last) {
+            let passed = tests.gained(&task.suite.base_outcomes, outcomes);
+            let sandbox = self.sandbox();
+            let found = owed_to_clues(sandbox.as_ref(), &again.spec, &again.grading, &passed);
+            match Box::pin(found).await.with_context(|| again.failed())? {
+                Some(finding) if finding.grade > Grade::Note => {
+                    what = Some(Otherwise::Clues {
+                        finding: finding.text,
+                    });
+                }
+                note => findings.extend(note),
             }
-            (what, _) => what,
-        };
-        Ok(what.map(|what| Difference {
-            evolution_id: evolution.id,
-            task_id: evolution.task_id,
-            sample: evolution.sample,
-            iteration: row.iteration,
-            what,
-        }))
+        }
+        let at = place(&evolution, &row);
+        let alike =
+            |one: &Finding, other: &Finding| (one.grade, one.kind) == (other.grade, other.kind);
+        findings.retain(|new| !row.findings.iter().any(|old| alike(old, new)));
+        let new = findings.into_iter().map(|finding| NewFinding {
+            at: at.clone(),
+            finding,
+        });
+        let new = new.collect();
+        Ok((what.map(|what| Difference { at, what }), new))
     }
 
     /// Runs these tests of a task on some code, with the oracle's tests, in a
@@ -236,7 +268,8 @@ impl Engine {
         what_for: &str,
     ) -> Result<std::result::Result<Outcomes, String>> {
         let again = self.repetition(task, code, limits, what_for).await?;
-        self.outcomes_again(&again, tests).await
+        let graded = self.graded_again(&again).await?;
+        Ok(graded.result.map(|report| Outcomes::of(tests, &report)))
     }
 
     pub(crate) async fn repetition(
@@ -266,32 +299,12 @@ impl Engine {
         })
     }
 
-    async fn outcomes_again(
-        &self,
-        again: &Repetition,
-        tests: &TestList,
-    ) -> Result<std::result::Result<Outcomes, String>> {
+    async fn graded_again(&self, again: &Repetition) -> Result<Graded> {
         let run = async {
             let container = self.sandbox().open(&again.spec).await?;
             grade(container.as_ref(), &again.grading, &mut |_| {}).await
         };
-        let run = run.await.with_context(|| again.failed())?;
-        Ok(run.result.map(|report| Outcomes::of(tests, &report)))
-    }
-
-    /// Whether the code owes these tests, which it passes, to their clues.
-    async fn owed_to_clues(
-        &self,
-        again: &Repetition,
-        passed: &[&str],
-    ) -> Result<Option<Otherwise>> {
-        let sandbox = self.sandbox();
-        let found = owed_to_clues(sandbox.as_ref(), &again.spec, &again.grading, passed);
-        let found = Box::pin(found).await.with_context(|| again.failed())?;
-        let suspicion = found.filter(|finding| finding.grade > Grade::Note);
-        Ok(suspicion.map(|finding| Otherwise::Clues {
-            finding: finding.text,
-        }))
+        Ok(run.await.with_context(|| again.failed())?)
     }
 }
 
@@ -306,6 +319,16 @@ pub(crate) struct Repetition {
 impl Repetition {
     fn failed(&self) -> String {
         format!("the tests of {} could not be run again", self.task)
+    }
+}
+
+/// Where an iteration is.
+pub(super) fn place(evolution: &EvolutionRow, row: &IterationRow) -> GradedIteration {
+    GradedIteration {
+        evolution_id: evolution.id.clone(),
+        task_id: evolution.task_id.clone(),
+        sample: evolution.sample,
+        iteration: row.iteration,
     }
 }
 

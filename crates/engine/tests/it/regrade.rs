@@ -84,7 +84,11 @@ async fn a_changed_suite_moves_the_verdicts_that_it_decides() {
         (3, 0, 0)
     );
     // The second iteration is as broken as before.
-    let places: Vec<u32> = regrade.moved.iter().map(|moved| moved.iteration).collect();
+    let places: Vec<u32> = regrade
+        .moved
+        .iter()
+        .map(|moved| moved.at.iteration)
+        .collect();
     assert_eq!(places, [1, 3], "{regrade:?}");
     for Moved { tests, why, .. } in &regrade.moved {
         let [test] = tests.as_slice() else {

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use sqlx::Connection;
+use swe_ci_core::finding::Grade;
 use swe_ci_core::step::Ending;
 use swe_ci_engine::testing::TinyTask;
 use swe_ci_engine::{Checked, Error};
@@ -77,7 +78,7 @@ async fn forged_outcomes_are_found() {
     let [first, second] = found.differences.as_slice() else {
         panic!("two iterations were forged: {found:?}")
     };
-    assert_eq!((first.iteration, second.iteration), (1, 2));
+    assert_eq!((first.at.iteration, second.at.iteration), (1, 2));
     assert!(
         matches!(&first.what, Otherwise::Collapsed { reason } if reason.contains("SyntaxError in tiny.py, line 1"))
     );
@@ -102,6 +103,37 @@ async fn forged_outcomes_are_found() {
     forge(&fixture, "UPDATE iterations SET code = ''").await;
     let nothing = engine.verify(&id, None, 1, &|_| ()).await;
     assert!(matches!(nothing, Err(Error::Conflict(why)) if why.contains("no code")));
+}
+
+/// A note that grading makes today is shown, and does not deny the result.
+#[tokio::test(flavor = "multi_thread")]
+async fn findings_that_are_not_recorded_are_kept() {
+    let fixture = Fixture::new().await;
+    let tests = (TEST_FILE, TESTS);
+    let task = TinyTask {
+        name: "both",
+        versions: &[
+            &[("tiny.py", NOTHING), tests],
+            &[("tiny.py", ONE), ("data.zip", "not read"), tests],
+            &[("tiny.py", BOTH), tests],
+        ],
+    };
+    fixture.import(&[task]).await.unwrap();
+    let id = fixture.replay().await.summary.run_id;
+    let verify = async || fixture.engine.verify(&id, None, 1, &|_| ()).await.unwrap();
+    assert_eq!(verify().await.findings, []);
+    forge(&fixture, "UPDATE iterations SET findings = '[]'").await;
+    let found = verify().await;
+    let [new] = found.findings.as_slice() else {
+        panic!("one is new: {found:?}")
+    };
+    assert_eq!((new.at.iteration, new.finding.grade), (1, Grade::Note));
+    assert!(
+        found.holds()
+            && found
+                .to_string()
+                .ends_with("with 1 finding that is not recorded")
+    );
 }
 
 /// A commit solves the task by the answers that its tests expect, in their order.

@@ -175,17 +175,15 @@ async fn recounts_are_written_with_their_version() {
             passed: 12,
             lost: 1,
         };
-        let change = Recount {
-            evolution_id: evolution.id.clone(),
-            iteration: 1,
+        let change = IterationRow {
             verdict,
             gained: 2,
-            outcomes: Outcomes::from_letters(String::new()),
+            ..store.iterations(&evolution.id).await.unwrap().remove(0)
         };
         let mut provenance = store.provenance(&id).await.unwrap();
         provenance.metric_version = 9;
         store
-            .put_recounts(&id, &provenance, &[change])
+            .put_recounts(&id, &provenance, &[(evolution.id.clone(), change)])
             .await
             .unwrap();
         let row = store.iterations(&evolution.id).await.unwrap().remove(0);

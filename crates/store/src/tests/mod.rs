@@ -49,8 +49,8 @@ use swe_ci_views::view::Provenance;
 
 use super::testing::PostgresDatabase;
 use super::{
-    Claim, ImportedEvolution, ImportedRun, IterationRow, Lease, NewRun, Recount, StepRow,
-    StepToRecord, Store, Suite, TaskRow, Whose,
+    Claim, ImportedEvolution, ImportedRun, IterationRow, Lease, NewRun, StepRow, StepToRecord,
+    Store, Suite, TaskRow, Whose,
 };
 
 /// Runs a test on a fresh database of each kind.

@@ -1,6 +1,8 @@
 //! Verifications of runs, and the marks that depend on them.
 
-use swe_ci_views::verification::{Difference, Mark, Otherwise, Verification, Verified};
+use swe_ci_views::verification::{
+    Difference, GradedIteration, Mark, Otherwise, Verification, Verified,
+};
 
 use super::*;
 
@@ -12,15 +14,19 @@ fn verification(differences: Vec<Difference>) -> Verification {
         checked: 2,
         iterations: 2,
         differences,
+        findings: Vec::new(),
     }
 }
 
 fn difference() -> Difference {
-    Difference {
+    let at = GradedIteration {
         evolution_id: "e".into(),
         task_id: TaskId::new("a").unwrap(),
         sample: 1,
         iteration: 1,
+    };
+    Difference {
+        at,
         what: Otherwise::Ran,
     }
 }
