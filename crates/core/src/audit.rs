@@ -47,7 +47,8 @@ pub struct Audit {
     pub accusations: Vec<Accusation>,
     /// Tests that pass only as they are written: not in another order with other
     /// names, lines and layout, or not where other tests are contradicted.
-    pub owed_to_clues: Option<Finding>,
+    #[serde(alias = "owed_to_clues")] // by earlier editions
+    pub only_as_written: Option<Finding>,
 }
 
 /// A test that the code passes together with its contradiction, twice in fresh
@@ -66,8 +67,8 @@ pub struct Accusation {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct EvolutionAudit {
     pub states: Vec<AuditedState>,
-    /// States that were left out, for the audit had taken as long as the
-    /// evolution's own tests.
+    /// States that were left out, for the audit had taken its time
+    /// (`limits.audit_seconds`).
     pub left_out: u32,
     /// Why there is no audit at all.
     pub reason: Option<String>,
@@ -77,10 +78,46 @@ pub struct EvolutionAudit {
 }
 
 /// The audit of the code after an iteration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct AuditedState {
     pub iteration: u32,
+    /// How long it took.
+    #[serde(default)]
+    pub seconds: f64,
     pub audit: Audit,
+}
+
+impl EvolutionAudit {
+    pub fn without(why: String) -> Self {
+        Self {
+            reason: Some(why),
+            ..Self::default()
+        }
+    }
+
+    pub fn seconds(&self) -> f64 {
+        self.states.iter().map(|state| state.seconds).sum()
+    }
+
+    /// Sentences for readers: what was audited, and what was not.
+    pub fn text(&self) -> String {
+        if let Some(why) = &self.reason {
+            return format!("Its code is not audited: {why}.");
+        }
+        let states = self.states.iter().map(|state| state.iteration.to_string());
+        let states = match states.collect::<Vec<_>>().as_slice() {
+            [] => return "No state of its code has a score to audit.".to_owned(),
+            [one] => format!("iteration {one}"),
+            several => format!("iterations {}", several.join(", ")),
+        };
+        let left_out = match self.left_out {
+            0 => String::new(),
+            n => format!(
+                " The time for audits was over before {n} more, with smaller gains of tests: they are not audited."
+            ),
+        };
+        format!("Contradictions of its tests were tried on the code of {states}.{left_out}")
+    }
 }
 
 impl Audit {

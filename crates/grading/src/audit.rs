@@ -66,17 +66,17 @@ pub async fn audit(
     let checks = draw.sessions().into_iter().take(sessions);
     let checks = checks.map(|choice| auditor.check(choice).boxed());
     let unparsed = contradictions.unparsed(grading);
-    let (accusations, owed_to_clues) = try_join!(
+    let (accusations, only_as_written) = try_join!(
         side_by_side(checks.collect()),
         owed_to_clues(sandbox, spec, &unparsed, passed).boxed(),
     )?;
     let (accusations, beside): (Vec<_>, Vec<_>) = accusations.into_iter().unzip();
-    let owed_to_clues = owed_to_clues.filter(|finding| finding.grade > Grade::Note);
+    let only_as_written = only_as_written.filter(|finding| finding.grade > Grade::Note);
     Ok(Audit {
         tests: u32::try_from(draw.suspects.len()).unwrap_or(u32::MAX),
         seed: draw.seed,
         accusations: accusations.concat(),
-        owed_to_clues: owed_to_clues.or_else(|| beside.into_iter().flatten().next()),
+        only_as_written: only_as_written.or_else(|| beside.into_iter().flatten().next()),
     })
 }
 

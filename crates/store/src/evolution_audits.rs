@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::Result;
-use swe_ci_core::audit::{Coverage, EvolutionAudit};
+use swe_ci_core::audit::{AuditedState, Coverage, EvolutionAudit};
 
 use super::changes::{commit_change, results_changed};
+use super::evolutions::update_iteration;
 use super::rows::columns::Columns;
 use super::run_end::{end_run, pending};
 use super::sql::{composed, only, query};
@@ -22,14 +23,23 @@ pub struct ContradictedSuite {
     pub coverage: Coverage,
 }
 
+/// Evolutions (`e`) that run and have a state to audit (`a`). The human baseline
+/// waits until it is over: nobody wrote its code for the tests.
+const GROWING: &str = "e.progress = 'running'
+    AND e.run_id NOT IN (SELECT id FROM runs WHERE kind = 'human')
+    AND EXISTS (SELECT 1 FROM iterations i WHERE i.evolution_id = e.id AND i.gained > 0 AND i.code <> ''
+                AND i.iteration > coalesce(a.audited_to, 0))";
+
 impl Store {
     /// Claims an evolution for an audit until `until` unix milliseconds: those
-    /// that keep their run from a rank first, then the oldest.
+    /// that keep their run from a rank first, then the oldest, then those that run.
     pub async fn claim_audit(&self, worker: &str, until: i64) -> Result<Option<String>> {
         let next: Option<String> = composed(format!(
             "SELECT e.id AS id FROM evolutions e LEFT JOIN evolution_audits a ON a.evolution_id = e.id
-             WHERE (a.evolution_id IS NULL OR (a.found = '' AND a.claimed_until < $1)) AND {MEASURABLE}
-             ORDER BY CASE a.holds_rank WHEN 0 THEN 1 ELSE 0 END, e.finished_at, e.id LIMIT 1"
+             WHERE (a.evolution_id IS NULL OR (a.found = '' AND a.claimed_until < $1))
+               AND (({MEASURABLE}) OR ({GROWING}))
+             ORDER BY CASE WHEN e.ending IS NULL THEN 2 WHEN a.holds_rank = 0 THEN 1 ELSE 0 END,
+                      e.finished_at, e.id LIMIT 1"
         ))
         .with(now_ms())
         .first(&self.pool, only)
@@ -47,15 +57,41 @@ impl Store {
         Ok((claimed == 1).then_some(id))
     }
 
-    /// Leaves an evolution to any worker, from `from` unix milliseconds on.
-    pub async fn put_back_audit(&self, evolution: &str, from: i64) -> Result<()> {
+    /// Leaves an evolution to any worker, from `from` unix milliseconds on; returns
+    /// how often its code was not there, this time included if it is not.
+    pub async fn put_back_audit(&self, evolution: &str, from: i64, is_gone: bool) -> Result<u32> {
+        let tries = query(
+            "UPDATE evolution_audits SET worker = '', claimed_until = $2, tries = tries + $3
+             WHERE evolution_id = $1 AND found = '' RETURNING tries",
+        )
+        .with((evolution, from, i64::from(is_gone)))
+        .first(&self.pool, only)
+        .await?;
+        Ok(tries.unwrap_or_default())
+    }
+
+    /// Records the states of a running evolution that are audited, which are all up to
+    /// this iteration. They change nothing before it is over.
+    pub async fn put_audited_states(
+        &self,
+        evolution: &str,
+        states: &[AuditedState],
+        to: u32,
+    ) -> Result<()> {
         query(
-            "UPDATE evolution_audits SET worker = '', claimed_until = $2
+            "UPDATE evolution_audits SET worker = '', claimed_until = 0, states = $2, audited_to = $3
              WHERE evolution_id = $1 AND found = ''",
         )
-        .with((evolution, from))
+        .with((evolution, to_json(&states)?, to))
         .run(&self.pool)
         .await
+    }
+
+    pub async fn audited_states(&self, evolution: &str) -> Result<Vec<AuditedState>> {
+        let states = query("SELECT states FROM evolution_audits WHERE evolution_id = $1")
+            .with(evolution)
+            .first(&self.pool, |row| row.json("states", "audited states"));
+        Ok(states.await?.unwrap_or_default())
     }
 
     /// Releases a worker's unfinished claims.
@@ -81,23 +117,14 @@ impl Store {
             .await?;
         lock_run(&mut tx, &run).await?;
         query(
-            "INSERT INTO evolution_audits (evolution_id, worker, claimed_until, holds_rank, found) VALUES ($1, '', 0, 1, $2)
-             ON CONFLICT (evolution_id) DO UPDATE SET worker = '', claimed_until = 0, found = excluded.found",
+            "INSERT INTO evolution_audits (evolution_id, worker, claimed_until, holds_rank, found, states) VALUES ($1, '', 0, 1, $2, $3)
+             ON CONFLICT (evolution_id) DO UPDATE SET worker = '', claimed_until = 0, found = excluded.found, states = excluded.states",
         )
-        .with((evolution, to_json(audit)?))
+        .with((evolution, to_json(audit)?, to_json(&audit.states)?))
         .run(&mut *tx)
         .await?;
         for row in changed {
-            query(
-                "UPDATE iterations SET verdict = $3, in_target = $4, passed = $5, lost = $6, gained = $7,
-                        outcomes = $8, collapse = $9, findings = $10
-                 WHERE evolution_id = $1 AND iteration = $2",
-            )
-            .with((evolution, row.iteration, row.verdict))
-            .with((row.gained, row.outcomes.packed()))
-            .with((&row.collapse, to_json(&row.findings)?))
-            .run(&mut *tx)
-            .await?;
+            update_iteration(&mut tx, evolution, row).await?;
             query(
                 "UPDATE evolutions SET ending = 'cut_short', reason = $3
                  WHERE id = $1 AND ending = 'solved' AND $3 <> ''

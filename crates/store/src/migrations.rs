@@ -57,7 +57,7 @@ const FILES: [(&str, &str, &str); 40] = files![
     "0037" "truncation",
     "0038" "declared_iterations",
     "0039" "snapshots",
-    "0040" "losses_apart",
+    "0040" "audits_while_running",
 ];
 
 /// The version of the present schema.

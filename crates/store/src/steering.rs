@@ -160,6 +160,14 @@ impl Store {
         if ids.is_empty() {
             return Ok(ids);
         }
+        // Their code grows on, and the rest of it is to be audited as well.
+        query(
+            "UPDATE evolution_audits SET found = ''
+             WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1 AND progress = 'queued')",
+        )
+        .with(run_id)
+        .run(&mut *tx)
+        .await?;
         query(
             "UPDATE runs SET progress = 'running', finished_at = NULL
              WHERE id = $1 AND progress = 'finished'",

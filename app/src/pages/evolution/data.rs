@@ -1,6 +1,6 @@
 //! The data of the page of an evolution.
 
-use swe_ci_core::audit::Generalisation;
+use swe_ci_core::audit::EvolutionAudit;
 use swe_ci_views::inspection::{Inspection, StepLog};
 use swe_ci_views::view::{EvolutionDetail, Spent, StepView};
 
@@ -58,8 +58,8 @@ pub async fn effort_of(evolution: String, tested: u32) -> Result<Effort, AppErro
 pub struct Shown {
     pub detail: EvolutionDetail,
     pub effort: Effort,
-    /// Absent where nobody asked its code changed inputs.
-    pub generalisation: Option<Generalisation>,
+    /// Absent before it is audited.
+    pub audit: Option<EvolutionAudit>,
     /// The selected iteration.
     pub chosen: Option<Chosen>,
 }
@@ -119,7 +119,7 @@ pub(super) async fn evolution_at(
     Ok(Shown {
         detail,
         effort,
-        generalisation: audit.and_then(|audit| audit.generalisation),
+        audit,
         chosen,
     })
 }

@@ -56,7 +56,7 @@ fn EvolutionPageView(shown: Shown, query: EvolutionQuery) -> impl IntoView {
     let Shown {
         detail,
         effort,
-        generalisation,
+        audit,
         chosen,
     } = shown;
     let model = detail.model.clone();
@@ -80,7 +80,7 @@ fn EvolutionPageView(shown: Shown, query: EvolutionQuery) -> impl IntoView {
         // Always present, as the target of links.
         <div id=ITERATION class="inspect-place">{panel}</div>
         <TestByTest detail query/>
-        <ScoresOfEvolution evolution generalisation/>
+        <ScoresOfEvolution evolution audit/>
         {style}
     }
 }

@@ -2,7 +2,7 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::audit::{FunctionAnswers, Generalisation, LeftOut};
+use swe_ci_core::audit::{EvolutionAudit, FunctionAnswers, Generalisation, LeftOut};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::step::Ending;
 use swe_ci_core::text::visible;
@@ -56,7 +56,7 @@ pub(super) fn score_in_words(evolution: &EvolutionView) -> Option<String> {
 #[component]
 pub(super) fn ScoresOfEvolution(
     evolution: EvolutionView,
-    generalisation: Option<Generalisation>,
+    audit: Option<EvolutionAudit>,
 ) -> impl IntoView {
     let score = |convention: Convention| {
         let score = EvolutionScore::of(&evolution, Gamma::ONE, convention)?;
@@ -81,8 +81,20 @@ pub(super) fn ScoresOfEvolution(
             <p class="quiet">"At γ = 1. "<a href="/about#columns">"Definitions"</a></p>
             {missing}
             {body}
-            {generalisation.map(|generalisation| view! { <Generalised generalisation/> })}
+            {audit.map(|audit| view! { <Audited audit evolution_id=evolution.evolution_id/> })}
         </section>
+    }
+}
+
+/// Its audit: of which states, and what it found of the last.
+#[component]
+fn Audited(audit: EvolutionAudit, evolution_id: String) -> impl IntoView {
+    let json = format!("/api/v1/evolutions/{evolution_id}/audit");
+    let says = visible(&audit.text()).into_owned();
+    let generalisation = audit.generalisation;
+    view! {
+        <p class="quiet">{says}" "<a href=json>"The audit as JSON"</a></p>
+        {generalisation.map(|generalisation| view! { <Generalised generalisation/> })}
     }
 }
 

@@ -102,3 +102,38 @@ fn only_hardly_any_generalisation_asks_for_a_look() {
     assert!(late(4).by_heart().is_some());
     assert_eq!(Generalisation::default().by_heart(), None);
 }
+
+#[test]
+fn an_audit_in_words() {
+    let state = |iteration| AuditedState {
+        iteration,
+        seconds: 2.5,
+        audit: Audit {
+            seed: String::new(),
+            tests: 3,
+            accusations: Vec::new(),
+            only_as_written: None,
+        },
+    };
+    let mut audit = EvolutionAudit {
+        states: vec![state(2)],
+        ..EvolutionAudit::default()
+    };
+    let tried = "Contradictions of its tests were tried on the code of iteration";
+    assert_eq!(audit.text(), format!("{tried} 2."));
+    audit.states.push(state(5));
+    audit.left_out = 3;
+    let left_out = "The time for audits was over before 3 more, with smaller gains of tests: they are not audited.";
+    assert_eq!(audit.text(), format!("{tried}s 2, 5. {left_out}"));
+    assert_eq!(audit.seconds(), 5.0);
+    audit.reason = Some("its code is gone".into());
+    assert_eq!(audit.text(), "Its code is not audited: its code is gone.");
+}
+
+#[test]
+fn audits_of_earlier_editions_are_read() {
+    let json = r#"{"iteration": 1, "audit": {"seed": "1", "tests": 2, "accusations": [],
+        "owed_to_clues": {"grade": "suspicious", "kind": "clues", "text": "two"}}}"#;
+    let state: AuditedState = serde_json::from_str(json).unwrap();
+    assert_eq!(state.audit.only_as_written.unwrap().text, "two");
+}

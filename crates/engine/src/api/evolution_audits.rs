@@ -1,11 +1,11 @@
-//! Audits of evolutions as they end: their code is run against contradictions of
-//! the tests that it passes, and their last code is asked changed inputs. Code that
-//! passes a test and its contradiction collapses.
+//! Audits of evolutions: their code is run against contradictions of the tests that it
+//! passes, while they run and as they end, and their last code is asked changed inputs.
+//! Code that passes a test and its contradiction collapses once they are over.
 
 use std::time::{Duration, Instant};
 
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::audit::{Accusation, AuditedState, EvolutionAudit, Generalisation};
+use swe_ci_core::audit::{Accusation, Audit, AuditedState, EvolutionAudit, Generalisation};
 use swe_ci_core::finding::{Finding, FindingKind, tampering};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
@@ -14,17 +14,16 @@ use swe_ci_core::run::Limits;
 use swe_ci_grading::{Contradictions, MOST_SESSIONS, Recorded, audit, generalisation, secret_seed};
 
 use swe_ci_store::artifacts::{is_missing, is_outage};
-use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
+use swe_ci_store::{EvolutionRow, IterationRow, Suite, TaskRow};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::verification::Repetition;
+use super::worker::{CLAIM, POLL_INTERVAL, RETRY_DELAY, work_on_claims};
 use crate::Engine;
 
-const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// The pause after a failure of the container engine or of the store.
-const RETRY_DELAY: Duration = Duration::from_mins(5);
-/// How long a worker's claim on an evolution lasts.
-const LEASE: Duration = Duration::from_hours(6);
+/// After so many tries an evolution whose code is gone ends without an audit.
+const MAX_TRIES: u32 = 3;
 /// An audit may take as long as the evolution's own tests, and this long anyway.
 pub(super) const LEAST_TIME: Duration = Duration::from_mins(2);
 
@@ -46,18 +45,10 @@ impl Engine {
     }
 
     pub(crate) async fn accusations(&self, id: &str, iteration: u32) -> Result<Vec<Accusation>> {
-        let states = self
-            .store
-            .evolution_audit(id)
-            .await?
-            .unwrap_or_default()
-            .states;
-        let mut states = states
-            .into_iter()
-            .filter(|state| state.iteration == iteration);
-        Ok(states
-            .next()
-            .map_or_else(Vec::new, |state| state.audit.accusations))
+        let audit = self.store.evolution_audit(id).await?.unwrap_or_default();
+        let mut states = audit.states.into_iter();
+        let state = states.find(|state| state.iteration == iteration);
+        Ok(state.map_or_else(Vec::new, |state| state.audit.accusations))
     }
 
     /// Evolutions of a run that keep it from a rank until they are audited.
@@ -68,119 +59,133 @@ impl Engine {
         }
     }
 
-    /// Audits evolutions as they end, one at a time, until `stop`.
-    pub(crate) async fn audit_ended(&self, stop: &CancellationToken) {
-        // A failure, or an earlier process of this data folder, leaves a claim.
-        let (mut may_hold_claim, mut search) = (true, Search::default());
-        while !stop.is_cancelled() {
-            let next = Box::pin(async {
-                if may_hold_claim {
-                    self.store.release_audits(&self.instance).await?;
-                    may_hold_claim = false;
-                }
-                self.audit_next(&mut search).await
-            });
-            let Some(next) = stop.run_until_cancelled(next).await else {
-                return;
-            };
-            let wait = match next {
-                Ok(true) => continue,
-                Ok(false) => POLL_INTERVAL,
-                Err(error) => {
-                    tracing::warn!("audit: {}", error.chain());
-                    may_hold_claim = true;
-                    RETRY_DELAY
-                }
-            };
-            stop.run_until_cancelled(tokio::time::sleep(wait)).await;
-        }
+    /// Audits evolutions, one at a time, until `stop`.
+    pub(crate) async fn audit_evolutions(&self, stop: &CancellationToken) {
+        let search = Mutex::default();
+        let release = || self.store.release_audits(&self.instance);
+        let next = || self.audit_next(&search);
+        work_on_claims("audit", stop, release, next).await;
     }
 
     /// Audits evolutions until none is left, or a machine fails.
     pub(crate) async fn audit_the_rest(&self) {
         loop {
-            match self.audit_next(&mut Search::default()).await {
-                Ok(true) => {}
-                Ok(false) => return,
+            match self.audit_next(&Mutex::default()).await {
+                Ok(pause) if pause.is_zero() => {}
+                Ok(_) => return,
                 Err(error) => return tracing::warn!("audit: {}", error.chain()),
             }
         }
     }
 
-    /// Whether one was audited.
-    async fn audit_next(&self, search: &mut Search) -> Result<bool> {
+    /// Returns the pause before the next one: none if one was audited.
+    async fn audit_next(&self, search: &Mutex<Search>) -> Result<Duration> {
+        let mut search = search.lock().await;
         let changes = self.store.changes().await?;
         if search.found_none == Some(changes) && !search.put_back {
-            return Ok(false);
+            return Ok(POLL_INTERVAL);
         }
-        let until = crate::after(LEASE);
+        let until = crate::after(CLAIM);
         let Some(id) = self.store.claim_audit(&self.instance, until).await? else {
             search.found_none = Some(changes);
-            return Ok(false);
+            return Ok(POLL_INTERVAL);
         };
-        let (audit, changed) = match Box::pin(self.audit_evolution(&id)).await {
-            Ok(audited) => audited,
-            // It holds up no other: its image or its code may be away alone.
-            Err(error) if may_pass(&error) => {
-                tracing::warn!(evolution = id, "audited later: {}", error.chain());
-                let from = crate::after(RETRY_DELAY);
-                self.store.put_back_audit(&id, from).await?;
-                search.put_back = true;
-                return Ok(false);
+        let evolution = self.store.evolution(&id).await?;
+        let rows = self.store.iterations(&id).await?;
+        let known = self.store.audited_states(&id).await?;
+        let is_over = evolution.ending.is_some();
+        let audit = Box::pin(self.audit_evolution(&evolution, &rows, known.clone())).await;
+        let audit = match audit {
+            Ok(audit) => audit,
+            Err(error) => {
+                let is_gone = is_over && is_missing(&error);
+                let why = error.chain();
+                // It holds up no other: its image or its code may be away alone.
+                if may_pass(&error) {
+                    tracing::warn!(evolution = id, "audited later: {why}");
+                    let from = crate::after(RETRY_DELAY);
+                    let tries = self.store.put_back_audit(&id, from, is_gone).await?;
+                    if !is_gone || tries < MAX_TRIES {
+                        search.put_back = true;
+                        return Ok(POLL_INTERVAL);
+                    }
+                }
+                EvolutionAudit {
+                    states: known,
+                    ..EvolutionAudit::without(why)
+                }
             }
-            Err(error) => (without_audit(error.chain()), Vec::new()),
         };
         if let Some(why) = &audit.reason {
             tracing::warn!(evolution = id, "no audit: {why}");
         }
+        if !is_over {
+            let to = rows.last().map_or(0, |row| row.iteration);
+            let states = &audit.states;
+            self.store.put_audited_states(&id, states, to).await?;
+            return Ok(Duration::ZERO);
+        }
+        let suite = self.store.suite(&evolution.suite).await?;
+        let changed = changed_rows(&suite, &rows, &audit);
         self.store.put_audit(&id, &audit, &changed).await?;
-        Ok(true)
+        Ok(Duration::ZERO)
     }
 
-    /// The audit of an evolution, and its iterations that change by it.
-    async fn audit_evolution(&self, id: &str) -> Result<(EvolutionAudit, Vec<IterationRow>)> {
-        let evolution = self.store.evolution(id).await?;
-        let task = self.store.task_of_evolution(&evolution).await?;
+    /// Audits the states of an evolution that are not known yet, and its last one
+    /// once it is over.
+    async fn audit_evolution(
+        &self,
+        evolution: &EvolutionRow,
+        rows: &[IterationRow],
+        known: Vec<AuditedState>,
+    ) -> Result<EvolutionAudit> {
+        let task = self.store.task_of_evolution(evolution).await?;
         let limits = self.store.run(&evolution.run_id).await?.config.limits;
+        let mut found = EvolutionAudit {
+            states: known,
+            ..EvolutionAudit::default()
+        };
         let all = match self.contradictions(&task, limits).await? {
             Ok(contradictions) => contradictions,
-            Err(why) => return Ok((without_audit(why), Vec::new())),
-        };
-        let rows = self.store.iterations(id).await?;
-        let seconds = rows.iter().map(|row| row.test_seconds).sum();
-        let time = Duration::from_secs_f64(seconds).max(LEAST_TIME);
-        let (began, states) = (Instant::now(), states(&rows));
-        let (mut found, mut changed) = (EvolutionAudit::default(), Vec::new());
-        for (n, row) in states.iter().enumerate() {
-            if n > 0 && began.elapsed() > time {
-                found.left_out = crate::as_u32(states.len() - n);
-                break;
+            Err(why) => {
+                found.reason = Some(why);
+                return Ok(found);
             }
-            let repetition = self.recorded(&evolution, &task, limits, row).await?;
-            let mut suspicions = Vec::new();
-            if n == 0 {
+        };
+        let own = rows.iter().map(|row| row.test_seconds).sum::<f64>();
+        let own = own.max(LEAST_TIME.as_secs_f64());
+        let time = limits.audit_seconds.map_or(own, f64::from);
+        let is_over = evolution.ending.is_some();
+        for (n, row) in states(rows, is_over).into_iter().enumerate() {
+            let is_last = is_over && n == 0;
+            let at = |state: &AuditedState| state.iteration == row.iteration;
+            if !is_last && found.states.iter().any(at) {
+                continue;
+            }
+            if !is_last && found.seconds() > time {
+                found.left_out += 1;
+                continue;
+            }
+            let began = Instant::now();
+            let repetition = self.recorded(evolution, &task, limits, row).await?;
+            if is_last {
                 let asked = self.generalisation(&task, &repetition, &all, row).await?;
-                suspicions.extend(asked.by_heart());
                 found.generalisation = Some(asked);
             }
-            // The last state, which is audited first, has one more.
-            let sessions = MOST_SESSIONS - usize::from(n > 0);
-            let state = self
+            // The last state has one more.
+            let sessions = MOST_SESSIONS - usize::from(!is_last);
+            let audit = self
                 .audit_state(&task, &repetition, &all, row, sessions)
                 .await?;
-            suspicions.extend(state.audit.owed_to_clues.clone());
-            if let Some(why) = state.audit.accuses() {
-                tracing::warn!(evolution = id, iteration = row.iteration, "tampered: {why}");
-                changed.push(collapse(&task, &rows, row, why));
-            } else if !suspicions.is_empty() {
-                let mut suspected = IterationRow::clone(row);
-                suspected.findings.extend(suspicions);
-                changed.push(suspected);
-            }
-            found.states.push(state);
+            found.states.retain(|state| !at(state));
+            found.states.push(AuditedState {
+                iteration: row.iteration,
+                seconds: began.elapsed().as_secs_f64(),
+                audit,
+            });
         }
         found.states.sort_by_key(|state| state.iteration);
-        Ok((found, changed))
+        Ok(found)
     }
 
     /// The code of a state, to be tested again.
@@ -220,7 +225,7 @@ impl Engine {
         contradictions: &Contradictions,
         row: &IterationRow,
         sessions: usize,
-    ) -> Result<AuditedState> {
+    ) -> Result<Audit> {
         let tests = task.suite.tests.node_ids().iter().zip(row.outcomes.iter());
         let passed = tests.filter(|(_, outcome)| *outcome == Outcome::Passed);
         let passed: Vec<&str> = passed.map(|(id, _)| id.as_str()).collect();
@@ -238,10 +243,7 @@ impl Engine {
             sessions,
             seed,
         );
-        Ok(AuditedState {
-            iteration: row.iteration,
-            audit: Box::pin(audited).await.map_err(crate::unavailable)?,
-        })
+        Box::pin(audited).await.map_err(crate::unavailable)
     }
 }
 
@@ -257,38 +259,54 @@ pub(super) fn bounded(limits: Limits, seconds: Duration) -> Limits {
     }
 }
 
-fn without_audit(why: String) -> EvolutionAudit {
-    EvolutionAudit {
-        reason: Some(why),
-        ..EvolutionAudit::default()
-    }
+fn can_be_audited(row: &&IterationRow) -> bool {
+    !row.code.is_empty() && matches!(row.verdict, Verdict::Scored { .. })
 }
 
-/// The states to audit: the last one, then those that gained most.
-fn states(rows: &[IterationRow]) -> Vec<&IterationRow> {
-    let is_scored =
-        |row: &&IterationRow| !row.code.is_empty() && matches!(row.verdict, Verdict::Scored { .. });
-    let mut states: Vec<&IterationRow> = rows.iter().filter(is_scored).collect();
-    let last = states.pop();
+/// The states to audit: the last one if the evolution is over, then those that gained
+/// most.
+fn states(rows: &[IterationRow], is_over: bool) -> Vec<&IterationRow> {
+    let mut states: Vec<&IterationRow> = rows.iter().filter(can_be_audited).collect();
+    let last = states.pop_if(|_| is_over);
     states.retain(|row| row.gained > 0);
     states.sort_by_key(|row| std::cmp::Reverse(row.gained));
     last.into_iter().chain(states).collect()
 }
 
+/// The iterations that change by an audit.
+fn changed_rows(suite: &Suite, rows: &[IterationRow], audit: &EvolutionAudit) -> Vec<IterationRow> {
+    let last = rows.iter().rfind(can_be_audited).map(|row| row.iteration);
+    let change = |row: &IterationRow| {
+        let mut states = audit.states.iter();
+        let state = states.find(|state| state.iteration == row.iteration)?;
+        if let Some(why) = state.audit.accuses() {
+            tracing::warn!(iteration = row.iteration, "tampered: {why}");
+            return Some(collapse(suite, rows, row, why));
+        }
+        let asked = audit.generalisation.as_ref();
+        let asked = asked.filter(|_| Some(row.iteration) == last);
+        let by_heart = asked.and_then(Generalisation::by_heart).into_iter();
+        let suspicions = by_heart.chain(state.audit.only_as_written.clone());
+        let mut findings = row.findings.clone();
+        findings.extend(suspicions.filter(|new| !row.findings.contains(new)));
+        (findings.len() > row.findings.len()).then(|| IterationRow {
+            findings,
+            ..row.clone()
+        })
+    };
+    let audited = rows.iter().filter(can_be_audited);
+    audited.filter_map(change).collect()
+}
+
 /// An iteration as it counts now. What was built on it stands as it was done.
-fn collapse(
-    task: &TaskRow,
-    rows: &[IterationRow],
-    row: &IterationRow,
-    why: String,
-) -> IterationRow {
+fn collapse(suite: &Suite, rows: &[IterationRow], row: &IterationRow, why: String) -> IterationRow {
     let finding = Finding::tampered(FindingKind::Contradiction, why);
     let scored = |earlier: &&IterationRow| {
         earlier.iteration < row.iteration && matches!(earlier.verdict, Verdict::Scored { .. })
     };
     let before = rows.iter().rfind(scored).map(|earlier| &earlier.outcomes);
-    let outcomes = Outcomes::none(&task.suite.tests);
-    let lost = outcomes.lost_since(before.unwrap_or(&task.suite.base_outcomes));
+    let outcomes = Outcomes::none(&suite.tests);
+    let lost = outcomes.lost_since(before.unwrap_or(&suite.base_outcomes));
     IterationRow {
         verdict: Verdict::Collapsed { lost },
         gained: 0,

@@ -32,6 +32,12 @@ const CONTAINER_WAIT: Duration = Duration::from_secs(5);
 /// renewed.
 const LEASE_MS: i64 = 60_000;
 const LEASE_RENEWAL: Duration = Duration::from_secs(10);
+/// The pause after a failure of the container engine, of a registry, or of the store.
+pub(super) const RETRY_DELAY: Duration = Duration::from_mins(5);
+/// How often idle work looks for more.
+pub(super) const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// How long a worker's claim on an evolution lasts.
+pub(super) const CLAIM: Duration = Duration::from_hours(6);
 /// Names of such work.
 pub(crate) const CURATIONS: &str = "curations";
 const PREFLIGHTS: &str = "preflights";
@@ -126,7 +132,7 @@ impl Engine {
                     })),
                     Box::pin(async {
                         if self.config.audit {
-                            self.audit_ended(&signals.drain).await;
+                            self.audit_evolutions(&signals.drain).await;
                         }
                     }),
                     Box::pin(async {
@@ -297,5 +303,38 @@ async fn sweep_late(docker: &Docker) -> Infallible {
             Err(error) => tracing::debug!("cannot look for late left-over containers: {error:#}"),
         }
         wait = SWEEP_INTERVAL;
+    }
+}
+
+/// Does work that is claimed one piece at a time, until `stop`. `next` does one and
+/// returns the pause before the next. A failure, or an earlier process of this data
+/// folder, leaves a claim: `release` ends it.
+pub(super) async fn work_on_claims<R, N>(
+    what: &str,
+    stop: &CancellationToken,
+    release: impl Fn() -> R,
+    next: impl Fn() -> N,
+) where
+    R: Future<Output = Result<()>>,
+    N: Future<Output = Result<Duration>>,
+{
+    let mut may_hold_claim = true;
+    while !stop.is_cancelled() {
+        let done = Box::pin(async {
+            if may_hold_claim {
+                release().await?;
+                may_hold_claim = false;
+            }
+            next().await
+        });
+        let Some(done) = stop.run_until_cancelled(done).await else {
+            return;
+        };
+        let pause = done.unwrap_or_else(|error| {
+            tracing::warn!("{what}: {}", error.chain());
+            may_hold_claim = true;
+            RETRY_DELAY
+        });
+        stop.run_until_cancelled(tokio::time::sleep(pause)).await;
     }
 }

@@ -117,6 +117,10 @@ async fn code_that_passes_a_test_and_its_contradiction_collapses() {
     assert!(!state.accusations.is_empty(), "{state:?}");
     assert!(finding.text.contains(&state.accusations[0].test));
 
+    // Which its tests as written do not show.
+    let verified = engine.verify(&run.summary.run_id, None, 1, &|_| ()).await;
+    assert!(verified.unwrap().holds());
+
     let board = engine.leaderboard_data(SPLIT).await.unwrap();
     let rows = board.rank(Gamma::ONE, Convention::Paper);
     assert_eq!(rows.len(), 1, "{:?}", board.unranked_runs());
@@ -229,6 +233,20 @@ async fn honest_code_is_not_accused() {
     assert_eq!(task.contradictions, Some(all));
 }
 
+/// The last state comes first; what no time was left for is said.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_audit_keeps_to_its_limit() {
+    let fixture = fixture(&[NOTHING, HALF, ALL]).await;
+    let mut config = RunConfig::human(SPLIT);
+    config.limits.audit_seconds = Some(1);
+    let run = fixture.run(config).await;
+    let id = &run.evolution_list[0].evolution_id;
+    let audited = async || fixture.engine.evolution_audit(id).await.unwrap();
+    let audited = fixture.work_until(audited).await;
+    let states: Vec<_> = audited.states.iter().map(|s| s.iteration).collect();
+    assert_eq!((states, audited.left_out), (vec![2], 1), "{audited:?}");
+}
+
 /// A commit knows the answers to what the tests ask. No contradiction shows it, and
 /// changed inputs do.
 #[tokio::test(flavor = "multi_thread")]
@@ -291,7 +309,10 @@ def test_never_ends_without_functions():
     let [audit] = audits.as_slice() else {
         panic!("{audits:?}")
     };
-    assert_eq!(audit.unreliable, 0);
+    assert_eq!(
+        (audit.quarantined.len(), audit.guard()),
+        (0, "full".to_owned())
+    );
     let coverage = &audit.coverage;
     assert_eq!(
         (coverage.tests, coverage.contradicted),

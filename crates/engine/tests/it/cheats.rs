@@ -265,7 +265,7 @@ async fn no_attack_on_grading_goes_unnoticed() {
             let audited = audited.await.unwrap();
             let finding = |why| Finding::tampered(FindingKind::Contradiction, why);
             graded.findings.extend(audited.accuses().map(finding));
-            graded.findings.extend(audited.owed_to_clues);
+            graded.findings.extend(audited.only_as_written);
         }
         let mut came = outcome(&graded);
         if came.starts_with("passes") {

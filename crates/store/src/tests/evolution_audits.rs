@@ -1,7 +1,7 @@
 //! Audits: each evolution has one, and what it finds changes iterations.
 
 use swe_ci_base::clock::now_ms;
-use swe_ci_core::audit::{Coverage, EvolutionAudit};
+use swe_ci_core::audit::{Audit, AuditedState, Coverage, EvolutionAudit};
 
 use super::styles::ended;
 use super::*;
@@ -36,10 +36,14 @@ async fn an_evolution_is_audited_by_one_worker() {
         assert_eq!((claim().await, pending().await), (Some(new.clone()), 1));
 
         // Put back, it waits for its time and holds up no other.
-        store.put_back_audit(&new, now_ms() + 60_000).await.unwrap();
+        let put_back = async |id: &str, from, is_gone| {
+            store.put_back_audit(id, from, is_gone).await.unwrap()
+        };
+        assert_eq!(put_back(&new, now_ms() + 60_000, true).await, 1);
         assert_eq!((claim().await, pending().await), (Some(old.clone()), 1));
-        store.put_back_audit(&old, now_ms() - 1).await.unwrap();
-        store.put_back_audit(&new, now_ms() - 1).await.unwrap();
+        // Only code that is gone counts.
+        assert_eq!(put_back(&old, now_ms() - 1, false).await, 0);
+        assert_eq!(put_back(&new, now_ms() - 1, true).await, 2);
         assert_eq!(claim().await, Some(new.clone()));
 
         let audit = EvolutionAudit {
@@ -51,6 +55,59 @@ async fn an_evolution_is_audited_by_one_worker() {
         assert_eq!(store.evolution_audit(&new).await.unwrap(), Some(audit));
         assert_eq!((claim().await, pending().await), (Some(old), 0));
         assert_eq!(claim().await, None);
+    })
+    .await;
+}
+
+/// States are audited while their evolution runs, and kept for its end. After a retry
+/// the rest is audited.
+#[tokio::test]
+async fn an_evolution_is_audited_while_it_runs() {
+    on_both(async |store| {
+        let measured = RunConfig {
+            kind: Kind::Measured,
+            ..RunConfig::human("s")
+        };
+        let run_id = run_of(&store, measured, &[("a", 3.0)]).await;
+        let id = ended(&store, Ending::AgentGaveUp, "code/1").await;
+        let set = async |sql: &'static str| {
+            sqlx::query(sql).execute(&store.pool).await.unwrap();
+        };
+        set("UPDATE evolutions SET ending = NULL, progress = 'running'").await;
+        let claim = async || store.claim_audit("here", now_ms() + 60_000).await.unwrap();
+        assert_eq!(claim().await, Some(id.clone()));
+        assert_eq!(claim().await, None);
+        let states = [AuditedState {
+            iteration: 1,
+            seconds: 2.5,
+            audit: Audit {
+                seed: "1".into(),
+                tests: 3,
+                accusations: Vec::new(),
+                only_as_written: None,
+            },
+        }];
+        store.put_audited_states(&id, &states, 1).await.unwrap();
+        assert_eq!(store.audited_states(&id).await.unwrap(), states);
+        assert_eq!(
+            (claim().await, store.evolution_audit(&id).await.unwrap()),
+            (None, None)
+        );
+
+        set("UPDATE evolutions SET ending = 'agent_gave_up', progress = 'finished'").await;
+        assert_eq!(claim().await, Some(id.clone()));
+        let audit = EvolutionAudit {
+            states: states.to_vec(),
+            ..EvolutionAudit::default()
+        };
+        store.put_audit(&id, &audit, &[]).await.unwrap();
+        assert_eq!(store.pending_audits(&run_id).await.unwrap(), 0);
+        let endings = [Ending::AgentGaveUp];
+        let by = swe_ci_views::account::Actor::Operator;
+        let cleared = store.clear(&run_id, &endings, &by).await.unwrap();
+        assert_eq!(cleared, std::slice::from_ref(&id));
+        assert_eq!(store.evolution_audit(&id).await.unwrap(), None);
+        assert_eq!(store.audited_states(&id).await.unwrap(), states);
     })
     .await;
 }

@@ -9,17 +9,13 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_base::retry::doubled;
 use swe_ci_store::artifacts::{is_missing, is_outage};
 use swe_ci_views::account::AccountRole;
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use crate::api::worker::{CLAIM, POLL_INTERVAL, RETRY_DELAY, work_on_claims};
 use crate::style_tools::METHOD;
 use crate::{Engine, Say};
 
-const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// The pause after a failure of the container engine, of the registry of the
-/// tools, or of the store.
-const RETRY_DELAY: Duration = Duration::from_mins(5);
-/// How long a worker's claim on an evolution lasts.
-const LEASE: Duration = Duration::from_hours(6);
 /// The pauses of an evolution whose code is not there, such as on a disk that is
 /// away: the first, from which on they double, and the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(10);
@@ -93,31 +89,15 @@ impl Engine {
 
     /// Measures evolutions as they end, one at a time, until `stop`.
     pub(crate) async fn measure_ended(&self, stop: &CancellationToken) {
-        let worker = &self.instance;
-        // A failure, or an earlier process of this data folder, leaves a claim.
-        let (mut may_hold_claim, mut search) = (true, Search::default());
-        while !stop.is_cancelled() {
-            let next = Box::pin(async {
-                if may_hold_claim {
-                    self.store.release_styles(worker).await?;
-                    may_hold_claim = false;
-                }
-                self.measure_next(worker, &mut search).await
-            });
-            let Some(next) = stop.run_until_cancelled(next).await else {
-                return;
-            };
-            let wait = next.unwrap_or_else(|error| {
-                tracing::warn!("code style: {}", error.chain());
-                may_hold_claim = true;
-                RETRY_DELAY
-            });
-            stop.run_until_cancelled(tokio::time::sleep(wait)).await;
-        }
+        let (worker, search) = (&self.instance, Mutex::default());
+        let release = || self.store.release_styles(worker);
+        let next = || self.measure_next(worker, &search);
+        work_on_claims("code style", stop, release, next).await;
     }
 
     /// Returns the pause before the next one.
-    async fn measure_next(&self, worker: &str, search: &mut Search) -> Result<Duration> {
+    async fn measure_next(&self, worker: &str, search: &Mutex<Search>) -> Result<Duration> {
+        let mut search = search.lock().await;
         let changes = self.store.changes().await?;
         let is_idle = search.found_none.is_some_and(|(then, at)| {
             then == changes && (search.failures.is_empty() || at.elapsed() < FIRST_PAUSE)
@@ -125,7 +105,7 @@ impl Engine {
         if is_idle {
             return Ok(POLL_INTERVAL);
         }
-        let until = crate::after(LEASE);
+        let until = crate::after(CLAIM);
         let Some(id) = self.store.claim_style(worker, METHOD, until).await? else {
             search.found_none = Some((changes, Instant::now()));
             return Ok(POLL_INTERVAL);
