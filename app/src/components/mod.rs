@@ -7,6 +7,7 @@ mod bars;
 mod charts;
 mod choice;
 mod cite;
+mod deletion;
 mod fields;
 mod finding;
 mod forms;
@@ -30,10 +31,11 @@ pub use swe_ci_islands::{CheckedForm, FollowRun, InPlace, Poll};
 pub use bars::{Hatching, Meter, PassingBar, PublishedBar, ScoreBar, floor_of};
 pub use charts::{Funnel, SpreadChart, title as spread_title};
 pub use choice::{
-    Choice, Choices, FilterSelect, GammaForm, HiddenFields, LeaderSwitch, convention_choices,
-    mode_choices, split_choices, unseen_choices,
+    Choice, Choices, FilterSelect, GammaField, GammaForm, HiddenFields, LeaderSwitch,
+    convention_choices, mode_choices, split_choices, unseen_choices,
 };
 pub use cite::Cite;
+pub use deletion::DeleteForm;
 pub use fields::{
     Field, LongText, NewPassword, OneOf, RoleSelect, ScopeSelect, TomlFile, field_id,
 };

@@ -2,24 +2,53 @@
 
 use leptos::prelude::*;
 use swe_ci_views::browse::Size;
-use swe_ci_views::dataset::{Counted, SplitDetail};
+use swe_ci_views::dataset::{Counted, SplitContent, SplitDetail};
 
 use crate::components::CollectAny;
-use crate::components::{Funnel, PageTop, SpreadChart, crumb, fetched, loaded};
+use crate::components::{
+    DeleteForm, FormAnswer, Funnel, PageTop, SpreadChart, crumb, fetched, loaded,
+};
 use crate::error::AppError;
 use crate::format;
-use crate::pages::routes::{tasks_between, tasks_href};
+use crate::pages::routes::{dataset_href, tasks_between, tasks_href};
 use crate::query::{encode, path_part};
 
 #[component]
 pub fn DatasetPage() -> impl IntoView {
     let name = path_part("split");
+    let answer = FormAnswer::of_page();
     let resource = fetched(move || name.get(), split);
-    loaded(resource, |detail| view! { <Split detail/> })
+    loaded(
+        resource,
+        move |(detail, content)| view! { <Split detail/><Deletion content answer name/> },
+    )
 }
 
-pub async fn split(name: String) -> Result<SplitDetail, AppError> {
-    Ok(crate::error::engine()?.split(&name).await?)
+/// A split, and what would go with it for those who may delete it.
+async fn split(name: String) -> Result<(SplitDetail, Option<SplitContent>), AppError> {
+    let engine = crate::error::engine()?;
+    let content = engine.deletable_split(&name).await?;
+    Ok((engine.split(&name).await?, content))
+}
+
+#[component]
+fn Deletion(
+    content: Option<SplitContent>,
+    answer: StoredValue<FormAnswer>,
+    #[prop(into)] name: Signal<String>,
+) -> impl IntoView {
+    content.map(|SplitContent { runs, tasks, snapshots }| {
+        let name = name.get_untracked();
+        let (runs, tasks) = (format::count(runs, "run"), format::count(tasks, "task"));
+        let snapshots = format::count(snapshots, "snapshot");
+        let goes = format!("With it go {runs} with results and code, and those of its {tasks} that no other split has. Its {snapshots} and the audit log stay.");
+        view! {
+            <section class="steer" aria-labelledby="delete-title">
+                <h2 id="delete-title">"Delete this split"</h2>
+                <div class="steer-bar"><DeleteForm answer action=dataset_href(&name) name goes/></div>
+            </section>
+        }
+    })
 }
 
 /// More repositories than this are summed up in one line.

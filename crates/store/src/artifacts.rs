@@ -73,7 +73,7 @@ impl Artifacts {
         // A row names an artifact for good, so the file must outlive a power
         // cut as the row does.
         Ok(Self {
-            store: Arc::new(store.with_fsync(true)),
+            store: Arc::new(store.with_fsync(true).with_automatic_cleanup(true)),
             kept: None,
         })
     }
@@ -151,6 +151,25 @@ impl Artifacts {
         copied
             .await
             .with_context(|| format!("cannot keep the artifact {key}"))
+    }
+
+    /// Removes an artifact; nothing happens where there is none.
+    pub async fn remove(&self, key: &str) -> anyhow::Result<()> {
+        self.forget(key);
+        match self.store.delete(&key.into()).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error).with_context(|| format!("cannot remove the artifact {key}")),
+        }
+    }
+
+    /// Removes all artifacts in a folder.
+    pub async fn remove_folder(&self, folder: &str) -> anyhow::Result<()> {
+        let found = self.store.list(Some(&folder.into()));
+        let found: Vec<_> = found.try_collect().await?;
+        for object in found {
+            self.remove(object.location.as_ref()).await?;
+        }
+        Ok(())
     }
 
     /// Copies an artifact into a file, which it replaces.
@@ -395,6 +414,12 @@ mod tests {
         assert_eq!(artifacts.get_code(&key).await.unwrap(), *code);
         let error = artifacts.get_code_within(&key, 9).await.unwrap_err();
         assert!(error.to_string().contains("too large"), "{error}");
+
+        artifacts.put("ab/c", Vec::new()).await.unwrap();
+        artifacts.remove_folder("a").await.unwrap();
+        artifacts.remove("a/none").await.unwrap();
+        assert!(!artifacts.has("a/b.json.zst").await.unwrap());
+        assert!(artifacts.has("ab/c.zst").await.unwrap());
     }
 
     /// What a power cut can leave behind, and code under a digest that is not

@@ -80,7 +80,7 @@ impl Store {
     }
 }
 
-async fn remove_evolutions(tx: &mut Tx, run_id: &str) -> Result<()> {
+pub(super) async fn remove_evolutions(tx: &mut Tx, run_id: &str) -> Result<()> {
     for sql in [
         // Other findings need other decisions.
         "DELETE FROM finding_reviews WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",

@@ -97,6 +97,14 @@ pub struct SplitDetail {
     pub audited: CoverageSum,
 }
 
+/// What there is of a split: its runs and tasks go with it, its snapshots stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SplitContent {
+    pub runs: u32,
+    pub tasks: u32,
+    pub snapshots: u32,
+}
+
 /// A name with the number of its tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Counted {

@@ -149,6 +149,33 @@ pub(crate) async fn withdraw(run: SteeredRun, body: Result<Body<Withdrawal>>) ->
     run.detail().await
 }
 
+/// The name of what is deleted, against mistakes.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Confirmed {
+    /// The model of a run, or a split.
+    pub(super) name: String,
+}
+
+/// Deletes a run that is over, for good: its results, transcripts and logs, and the
+/// code that no other run has. A submitter deletes private runs of their own;
+/// others take an administrator. Snapshots of leaderboards stay.
+#[utoipa::path(
+    post, path = "/api/v1/runs/{id}/delete", tag = "runs",
+    params(RunPath), request_body = Confirmed,
+    responses(
+        (status = 204, description = "It is deleted"),
+        RunOwner,
+        (status = 400, description = "The name is another one"),
+        (status = 409, description = "The run is not over, or others need it or its code"),
+    ),
+)]
+pub(crate) async fn delete(run: SteeredRun, body: Result<Body<Confirmed>>) -> Result<StatusCode> {
+    let Body(Confirmed { name }) = body?;
+    run.engine.delete_run(&run.id, &name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// Which evolutions to put back in the queue.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]

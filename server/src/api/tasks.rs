@@ -2,9 +2,11 @@
 //! download, and disk use.
 
 use axum::Json;
+use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::Value;
 use swe_ci_engine::TasksWanted;
+use swe_ci_views::account::AccountRole;
 use swe_ci_views::browse::{ListOrder, Size, TaskFilter};
 use swe_ci_views::dataset::{SplitDetail, SplitListed};
 use swe_ci_views::disk::DiskUse;
@@ -19,8 +21,9 @@ use super::query::{
     PageParameters, Query, QueryParameters, QueryString, in_both_directions, one_of, parameters,
 };
 use super::responses::{Admin, Invalid, NoSuchSplit, NoSuchTask};
+use super::steering::Confirmed;
 use super::{Answer, CSV, Result, download};
-use crate::extract::{ActorEngine, Path};
+use crate::extract::{ActorEngine, Body, Path};
 use crate::problem::Problem;
 
 /// Which tasks, in which order.
@@ -207,6 +210,30 @@ pub(crate) async fn datasheet(engine: ActorEngine, path: Path<SplitPath>) -> Res
     let sheet = engine.split(name).await?.datasheet();
     let file = format!("{name}-datasheet.md");
     Ok(download(&file, "text/markdown; charset=utf-8", sheet))
+}
+
+/// Deletes a split for good, with its runs and the tasks that no other split has; for
+/// administrators. Its snapshots stay.
+#[utoipa::path(
+    post, path = "/api/v1/splits/{split}/delete", tag = "tasks",
+    params(SplitPath), request_body = Confirmed,
+    responses(
+        (status = 204, description = "It is deleted"),
+        Admin, NoSuchSplit,
+        (status = 400, description = "The name is another one"),
+        (status = 409, description = "A run of it is not over, or others need it or its code"),
+    ),
+)]
+pub(crate) async fn delete_split(
+    engine: ActorEngine,
+    path: Path<SplitPath>,
+    body: Result<Body<Confirmed>>,
+) -> Result<StatusCode> {
+    // Before reading the body: a caller without the role learns nothing.
+    engine.require(AccountRole::Admin)?;
+    let Body(Confirmed { name }) = body?;
+    engine.delete_split(path.name()?, &name).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Disk use in bytes; for administrators.

@@ -101,6 +101,13 @@ What is there already is not sent again.
 Examples:
   swe-ci dataset share demo";
 
+const DELETE_HELP: &str = "\
+Its runs go with their results and code, and so do the tasks that no other split
+has. Its snapshots and the audit log stay.
+
+Examples:
+  swe-ci dataset delete trial --confirm trial";
+
 const LIST_HELP: &str = "\
 Examples:
   swe-ci dataset list          the splits
@@ -138,6 +145,15 @@ pub(super) enum Command {
     Share {
         /// The split
         split: String,
+    },
+    /// Delete a split for good, with its runs
+    #[command(after_help = DELETE_HELP)]
+    Delete {
+        /// The split
+        split: String,
+        /// The split again, to confirm it
+        #[arg(long, value_name = "SPLIT")]
+        confirm: String,
     },
     /// List splits, or the tasks of one
     #[command(after_help = LIST_HELP)]
@@ -335,6 +351,11 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
         Command::Share { split } => {
             let tasks = engine.share(&split, &output::say).await?;
             output::note(format_args!("{tasks} tasks are shared"));
+            Ok(())
+        }
+        Command::Delete { split, confirm } => {
+            engine.delete_split(&split, &confirm).await?;
+            output::note(format_args!("the split {split} is deleted"));
             Ok(())
         }
         Command::List { split: None, json } => {

@@ -27,6 +27,13 @@ submitter still see it, with the reason.
 Examples:
   swe-ci run withdraw $id --reason \"the prompts named the tests\"";
 
+const DELETE_HELP: &str = "\
+Its results, transcripts and logs go, and the code that no other run has.
+Snapshots of leaderboards and the audit log stay.
+
+Examples:
+  swe-ci run delete $id --model \"Example 1\"";
+
 const CLEAR_HELP: &str = "\
 They resume at the step where they stopped, under new attempt numbers; nothing
 recorded is lost. An agent that gave up gets its attempts at that step again:
@@ -73,6 +80,15 @@ pub(super) enum Command {
         /// The reason; 1 to 500 characters
         #[arg(long, value_name = "TEXT")]
         reason: String,
+    },
+    /// Delete a run that is over, for good
+    #[command(after_help = DELETE_HELP)]
+    Delete {
+        #[command(flatten)]
+        run: RunArgument,
+        /// The name of its model, to confirm it
+        #[arg(long, value_name = "NAME")]
+        model: String,
     },
     /// Mark a run as verified, after `swe-ci verify` found no differences
     Mark(RunArgument),
@@ -188,6 +204,10 @@ pub(super) async fn execute(engine: &Engine, command: Command) -> Result<(), Fai
         Command::Withdraw { run, reason } => {
             let withdrawn = engine.unpublish(&run.id, &reason);
             run.done(withdrawn, "is withdrawn").await
+        }
+        Command::Delete { run, model } => {
+            let deleted = engine.delete_run(&run.id, &model);
+            run.done(deleted, "is deleted").await
         }
         Command::Mark(run) => {
             let marked = engine.mark_verified(&run.id);

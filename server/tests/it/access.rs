@@ -22,7 +22,7 @@ const OPEN_FORMS: [&str; 4] = [
 const BACK: &str = "/sign-in/{provider}/callback";
 
 /// Forms of pages, which no listing contains.
-const FORMS: [&str; 14] = [
+const FORMS: [&str; 15] = [
     "/sign-in",
     "/sign-in/{provider}",
     "/sign-out",
@@ -35,6 +35,7 @@ const FORMS: [&str; 14] = [
     "/datasets/import",
     "/datasets/new",
     "/datasets/curations/{id}",
+    "/datasets/{split}",
     "/disk",
     "/snapshots",
 ];

@@ -140,3 +140,64 @@ async fn an_import_names_a_dataset_on_the_hub() {
     let fields = [("deed", "import"), ("from", "o/n"), ("split", "s")];
     assert_eq!(ada.send("/datasets/import", &fields).await.status, 403);
 }
+
+#[tokio::test]
+async fn a_run_is_deleted_by_its_name() {
+    let app = TestApp::seeded().await;
+    let mut root = administrator(&app).await;
+    let page = format!("/runs/{HUMAN}");
+    let html = root.get(&page).await.text();
+    assert!(html.contains("Delete for good") && html.contains("Snapshots of leaderboards"));
+    let running = root.get(&format!("/runs/{MODEL}")).await.text();
+    assert!(!running.contains("Delete for good"), "it is not over");
+    let delete = |name: &'static str| [("deed", "delete"), ("name", name)];
+    let refused = root.send(&page, &delete("another")).await;
+    assert_eq!(refused.status, 400);
+    let html = refused.text();
+    assert!(
+        html.contains("to confirm it") && html.contains("value=\"another\""),
+        "{html}"
+    );
+    // Whoever submitted a public run withdraws it instead.
+    account(&app, "ada", AccountRole::Submitter).await;
+    let mut ada = Browser::signed_in(&app, "ada").await;
+    assert_eq!(ada.send(&page, &delete("another")).await.status, 403);
+
+    let run = app.get(&format!("/api/v1{page}")).await.json();
+    let model = run["config"]["model"].as_str().unwrap().to_owned();
+    let done = root
+        .send(&page, &[("deed", "delete"), ("name", &model)])
+        .await;
+    assert_eq!(
+        (done.status.as_u16(), done.header("location")),
+        (303, "/runs")
+    );
+    assert_eq!(app.get(&page).await.status, 404);
+    assert!(root.get("/audit").await.text().contains("deleted run"));
+}
+
+#[tokio::test]
+async fn a_split_is_deleted_with_its_runs() {
+    let app = TestApp::seeded().await;
+    let mut root = administrator(&app).await;
+    let html = root.get("/datasets/demo").await.text();
+    assert!(html.contains("Delete this split"), "{html}");
+    assert!(
+        !app.get("/datasets/demo")
+            .await
+            .text()
+            .contains("Delete this split")
+    );
+    let delete = [("deed", "delete"), ("name", "demo")];
+    let active = root.send("/datasets/demo", &delete).await;
+    assert_eq!(active.status, 409);
+    assert!(active.text().contains("is not over"), "{}", active.text());
+    app.execute("UPDATE evolutions SET progress = 'finished'")
+        .await;
+    app.execute("UPDATE runs SET progress = 'finished'").await;
+    let done = root.send("/datasets/demo", &delete).await;
+    assert_eq!(done.header("location"), "/datasets", "{}", done.text());
+    assert_eq!(app.get("/datasets/demo").await.status, 404);
+    assert_eq!(app.get(&format!("/runs/{HUMAN}")).await.status, 404);
+    assert_eq!(app.get("/").await.status, 200);
+}

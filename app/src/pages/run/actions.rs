@@ -12,7 +12,9 @@ use swe_ci_views::verification::Verification;
 use swe_ci_views::view::RunDetail;
 
 use crate::components::CollectAny;
-use crate::components::{ActionButton, Field, Form, FormAnswer, PostForm, Refusal, WorkNote};
+use crate::components::{
+    ActionButton, DeleteForm, Field, Form, FormAnswer, PostForm, Refusal, WorkNote,
+};
 use crate::context::Reader;
 use crate::format;
 use crate::pages::routes::run_href;
@@ -40,6 +42,7 @@ struct Offers {
     /// Its preflight blocks it.
     begin: bool,
     limits: bool,
+    delete: bool,
 }
 
 impl Offers {
@@ -68,6 +71,7 @@ impl Offers {
                 Visibility::Public => false,
             },
             withdraw: summary.visibility == Visibility::Public,
+            delete: !going_on && (admin || summary.visibility == Visibility::Private),
             mark: admin && unmarked && holds,
             unmark: admin && !unmarked,
             ..Self::default()
@@ -147,6 +151,9 @@ pub(super) fn Actions(
         let (action, evolutions) = (action.get_value(), clear.get());
         (evolutions > 0).then(|| view! { <Clear action evolutions/> })
     };
+    let name = detail.with_untracked(|d| d.summary.config.model.clone());
+    let name = StoredValue::new(name);
+    let goes = Memo::new(move |_| detail.with(what_goes));
     let why = Form::new("steer", answer).problem("deed");
     let nothing = Memo::new(move |_| offers.get() == Offers::default());
     view! {
@@ -176,9 +183,22 @@ pub(super) fn Actions(
                 {clear}
                 {deed(|o| o.mark, "mark-verified", "Mark as verified")}
                 {deed(|o| o.unmark, "unmark", "Remove the mark")}
+                <Show when=move || offers.with(|o| o.delete)>
+                    <DeleteForm answer action=action.get_value() name=name.get_value() goes=goes.get()/>
+                </Show>
             </div>
         </section>
     }
+}
+
+fn what_goes(detail: &RunDetail) -> String {
+    let evolutions = detail.evolution_list.len();
+    let iterations = detail.evolution_list.iter().map(|e| e.iterations.len());
+    format!(
+        "The results of {} with {} go, and with them its transcripts, logs, judgements, and the code that no other run has. Snapshots of leaderboards and the audit log stay.",
+        format::count(evolutions, "evolution"),
+        format::count(iterations.sum::<usize>(), "iteration")
+    )
 }
 
 /// Asks for confirmation before an irreversible action.
@@ -411,6 +431,7 @@ mod tests {
         check(&elsewhere, nothing);
         let publish = Offers {
             publish: true,
+            delete: true,
             ..Offers::default()
         };
         elsewhere.summary.visibility = Visibility::Private;

@@ -6,6 +6,7 @@ pub mod access;
 pub mod accounts;
 pub mod conversations;
 pub mod curations;
+pub mod deletions;
 pub mod disk;
 pub mod downloads;
 pub mod eviction;

@@ -8,6 +8,7 @@ mod background_work;
 mod changes;
 mod costs;
 mod curations;
+mod deletions;
 mod evolution_audits;
 mod evolution_digests;
 mod findings;

@@ -16,6 +16,7 @@ mod provider_sign_in;
 mod runs;
 mod sign_in;
 mod snapshots;
+mod splits;
 mod steering;
 mod submitted_form;
 
@@ -44,6 +45,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/datasets/import", post(import::begin))
         .route("/datasets/new", post(curations::begin))
         .route("/datasets/curations/{id}", post(curations::change))
+        .route("/datasets/{split}", post(splits::change))
         .route("/runs/new", post(runs::submit))
         .route("/runs/{id}", post(steering::steer))
         .route("/runs/{id}/judgements", post(judge::begin))

@@ -31,6 +31,9 @@ enum FormAction {
     Withdraw {
         reason: String,
     },
+    Delete {
+        name: String,
+    },
     Verify {
         sample: String,
     },
@@ -68,12 +71,12 @@ pub(super) async fn steer(
 ) -> Result<Response, Problem> {
     let (engine, action, page) = form.read::<FormAction>(AccountRole::Submitter).await?;
     match carry_out(&engine, &id, &action).await {
-        Ok(shown) => Ok(Redirect::to(&format!("/runs/{shown}")).into_response()),
+        Ok(shown) => Ok(Redirect::to(&shown).into_response()),
         Err(error) => Ok(refused(page, &action, error).await),
     }
 }
 
-/// Returns the run to show then: a regrade leads to the new one.
+/// Returns the page to show then: a regrade leads to the new run.
 async fn carry_out(engine: &Engine, id: &str, action: &FormAction) -> Result<String, Error> {
     match action {
         FormAction::Pause => engine.pause(id).await,
@@ -102,7 +105,14 @@ async fn carry_out(engine: &Engine, id: &str, action: &FormAction) -> Result<Str
         FormAction::MarkVerified => engine.mark_verified(id).await,
         FormAction::Unmark => engine.unmark(id).await,
         FormAction::Clear => engine.clear(id, &[Ending::AgentGaveUp]).await.map(|_| ()),
-        FormAction::Regrade => return engine.regrade(id).await,
+        FormAction::Regrade => {
+            let new = engine.regrade(id).await?;
+            return Ok(format!("/runs/{new}"));
+        }
+        FormAction::Delete { name } => {
+            engine.delete_run(id, name).await?;
+            return Ok("/runs".to_owned());
+        }
         FormAction::Review {
             finding,
             decision,
@@ -113,7 +123,7 @@ async fn carry_out(engine: &Engine, id: &str, action: &FormAction) -> Result<Str
             engine.review_finding(id, &finding, *decision, reason).await
         }
     }?;
-    Ok(id.to_owned())
+    Ok(format!("/runs/{id}"))
 }
 
 /// Renders the page again, with the error at its field, or above all forms.
@@ -127,6 +137,9 @@ async fn refused(page: FormPage, action: &FormAction, error: Error) -> Response 
         }
         (FormAction::Withdraw { reason }, Error::Invalid(_)) => {
             ("withdraw", "reason", vec![("reason", reason.as_str())])
+        }
+        (FormAction::Delete { name }, Error::Invalid(_) | Error::Conflict(_)) => {
+            ("delete", "name", vec![("name", name.as_str())])
         }
         (
             FormAction::Review {
