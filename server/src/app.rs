@@ -28,6 +28,14 @@ pub struct App {
     pub shutdown: CancellationToken,
 }
 
+impl App {
+    /// Whether readers reach the site only over https.
+    pub(crate) fn is_secure(&self) -> bool {
+        let url = self.public_url.as_ref();
+        url.is_some_and(|url| url.as_str().starts_with("https://"))
+    }
+}
+
 impl FromRef<App> for LeptosOptions {
     fn from_ref(app: &App) -> Self {
         app.site.leptos()

@@ -27,6 +27,7 @@ pub mod pages;
 mod pictures;
 mod problem;
 pub mod serve;
+mod shown_once;
 pub mod site;
 mod traces;
 mod worker;

@@ -20,6 +20,7 @@ use swe_ci_views::account::Actor;
 use crate::app::App;
 use crate::extract::actor;
 use crate::headers;
+use crate::shown_once;
 
 /// Adds the routes of the pages. Not by `LeptosRoutes`: it compiles every way to
 /// stream a page, and pages here are sent whole.
@@ -40,7 +41,14 @@ fn listed() -> &'static [AxumRouteListing] {
 }
 
 async fn page(State(app): State<App>, request: Request) -> Response {
-    render(&app, request, None).await
+    let Some(answer) = shown_once::read(request.headers()) else {
+        return render(&app, request, None).await;
+    };
+    let path = request.uri().path().to_owned();
+    let secure = app.is_secure();
+    let mut response = render_form_answer(app, request, 200, answer).await;
+    shown_once::end(&mut response, &path, secure);
+    response
 }
 
 /// Renders a page with the result of a form that was sent to its address.
@@ -97,6 +105,7 @@ fn context(app: &App) -> impl Fn() + Clone + Send + Sync + 'static + use<> {
         provide_context(by);
         provide_context(public_url.clone());
         provide_context(providers.clone());
+        provide_context(crate::api::areas());
         let policy = use_nonce().and_then(|nonce| headers::page_policy(&nonce));
         if let (Some(policy), Some(response)) = (policy, use_context::<ResponseOptions>()) {
             response.insert_header(header::CONTENT_SECURITY_POLICY, policy);

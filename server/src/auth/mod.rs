@@ -36,7 +36,7 @@ pub(crate) fn layers(router: Router, app: &App) -> Router {
             app.trusted_proxies.clone(),
             client_address::identify,
         ));
-    match session::is_secure(app) {
+    match app.is_secure() {
         true => router.layer(from_fn(session::secure_removed_cookies)),
         false => router,
     }

@@ -34,7 +34,7 @@ const SEEN: &str = "seen";
 pub(super) struct Sessions(Engine);
 
 pub(super) fn layer(app: &App) -> SessionManagerLayer<Sessions> {
-    let secure = is_secure(app);
+    let secure = app.is_secure();
     SessionManagerLayer::new(Sessions(app.engine.clone()))
         .with_name(if secure { HOST_COOKIE } else { COOKIE })
         .with_secure(secure)
@@ -42,12 +42,6 @@ pub(super) fn layer(app: &App) -> SessionManagerLayer<Sessions> {
         .with_same_site(SameSite::Lax)
         .with_path("/")
         .with_expiry(Expiry::OnInactivity(LASTS))
-}
-
-/// Whether readers reach the site only over https.
-pub(super) fn is_secure(app: &App) -> bool {
-    let url = app.public_url.as_ref();
-    url.is_some_and(|url| url.as_str().starts_with("https://"))
 }
 
 /// Whether a request has the cookie, valid or not.

@@ -250,7 +250,7 @@ async fn user_text_is_escaped() {
     assert!(!answer.text().contains("<script>alert"));
     let mut root = Browser::signed_in(&app, "root").await;
     let invite = [("deed", "invite"), ("role", "submitter"), ("note", evil)];
-    let answer = root.send("/accounts", &invite).await;
+    let answer = root.send_for_secret("/accounts", &invite).await;
     assert_eq!(answer.status, 200);
     let token = [
         ("deed", "make-token"),
@@ -258,8 +258,12 @@ async fn user_text_is_escaped() {
         ("scope", "reader"),
         ("days", "7"),
     ];
-    let made = root.send("/account", &token).await;
-    assert!(made.text().contains("sweci_") && made.header("cache-control") == "no-store");
+    let made = root.send_for_secret("/account", &token).await;
+    assert!(made.text().contains("value=\"sweci_"));
+    // Reloading makes no other one, and shows this one no more.
+    let again = root.get("/account").await.text();
+    assert!(!again.contains("value=\"sweci_"), "{again}");
+    assert_eq!(again.matches("name=\"token\"").count(), 1, "{again}");
     for page in [
         answer,
         made,
@@ -288,7 +292,7 @@ async fn an_invitation_link_is_shown_to_its_creator_and_works_once() {
         ("role", "submitter"),
         ("note", "for Bob"),
     ];
-    let html = root.send("/accounts", &invite).await.text();
+    let html = root.send_for_secret("/accounts", &invite).await.text();
     let (_, rest) = html
         .split_once("https://bench.example.org/invitation/")
         .unwrap();

@@ -166,7 +166,7 @@ async fn the_page_shows_a_secret_once_and_the_deliveries() {
         ("url", "https://hooks.example.org/<b>"),
         ("run.finished", "on"),
     ];
-    let added = browser.send("/notifications", &good).await;
+    let added = browser.send_for_secret("/notifications", &good).await;
     assert_eq!(added.status, 200, "{}", added.text());
     assert!(added.text().contains("value=\"whsec_"));
     let html = browser.get("/notifications").await.text();

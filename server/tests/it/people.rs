@@ -14,11 +14,17 @@ pub struct Browser<'a> {
     app: &'a TestApp,
     /// Name and value, as sent.
     pub cookie: Option<String>,
+    /// The one that a page shows once.
+    shown_once: Option<String>,
 }
 
 impl<'a> Browser<'a> {
     pub fn new(app: &'a TestApp) -> Self {
-        Self { app, cookie: None }
+        Self {
+            app,
+            cookie: None,
+            shown_once: None,
+        }
     }
 
     /// A browser that has just signed in.
@@ -53,6 +59,16 @@ impl<'a> Browser<'a> {
         self.read(request.body(Body::from(form)).unwrap()).await
     }
 
+    /// Sends a form that makes a secret; the page that shows it.
+    pub async fn send_for_secret(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let made = self.send(path, fields).await;
+        assert_eq!(made.status, 303, "{}", made.text());
+        assert_eq!(made.header("location"), path);
+        let page = self.get(path).await;
+        assert_eq!(page.header("cache-control"), "no-store");
+        page
+    }
+
     /// Sends a form with a file in it, next to an empty text field.
     pub async fn send_file(&mut self, path: &str, deed: &str, name: &str, file: &[u8]) -> Answer {
         let mut body = format!(
@@ -73,18 +89,24 @@ impl<'a> Browser<'a> {
 
     fn request(&self, method: &str, path: &str) -> axum::http::request::Builder {
         let request = Request::builder().method(method).uri(path);
-        match &self.cookie {
-            Some(cookie) => request.header("cookie", cookie),
-            None => request,
+        let cookies = [&self.cookie, &self.shown_once].into_iter().flatten();
+        let cookies: Vec<&str> = cookies.map(String::as_str).collect();
+        match cookies.is_empty() {
+            true => request,
+            false => request.header("cookie", cookies.join("; ")),
         }
     }
 
     async fn read(&mut self, request: Request<Body>) -> Answer {
         let answer = self.app.read(request).await;
-        if let Some(cookie) = answer.headers.get("set-cookie") {
+        for cookie in answer.headers.get_all("set-cookie") {
             let pair = cookie.to_str().unwrap().split(';').next().unwrap();
-            let (_, value) = pair.split_once('=').unwrap();
-            self.cookie = (!value.is_empty()).then(|| pair.to_owned());
+            let (name, value) = pair.split_once('=').unwrap();
+            let own = match name {
+                "swe_ci_shown_once" => &mut self.shown_once,
+                _ => &mut self.cookie,
+            };
+            *own = (!value.is_empty()).then(|| pair.to_owned());
         }
         answer
     }

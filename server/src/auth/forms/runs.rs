@@ -8,7 +8,7 @@ use swe_ci_app::estimate_in_html;
 use swe_ci_core::run::BadConfig;
 use swe_ci_engine::{Engine, Error, run_configuration};
 use swe_ci_views::account::{AccountRole, Visibility};
-use swe_ci_views::submission::{NEW_KEY_NAME, RunForm, Submission};
+use swe_ci_views::submission::{NEW_KEY, NEW_KEY_NAME, RunForm, Submission};
 
 use super::submitted_form::{FieldError, FormPage, Outcome, SubmittedForm, at_field};
 use crate::problem::Problem;
@@ -30,7 +30,7 @@ impl FromIterator<(String, String)> for SubmittedRun {
         for (name, text) in fields {
             match name.as_str() {
                 "deed" => run.action = text,
-                "new-key" => run.new_key = text.into(),
+                NEW_KEY => run.new_key = text.into(),
                 // A chosen file takes precedence.
                 "toml" | "toml-file" if text.trim().is_empty() => {}
                 "toml-file" => run.toml = text,
@@ -57,8 +57,8 @@ impl SubmittedRun {
 #[derive(Serialize)]
 struct Checked {
     problems: Vec<BadConfig>,
-    /// The estimate as a part of the page, once there is one.
-    estimate: Option<String>,
+    /// The estimate as a part of the page.
+    estimate: String,
 }
 
 /// Queues the run, estimates it, checks its fields, lists the provider's models, or
@@ -95,21 +95,23 @@ pub(super) async fn submit(form: SubmittedForm) -> Result<Response, Problem> {
 
 async fn check(engine: &Engine, run: &SubmittedRun) -> Result<Json<Checked>, Problem> {
     let (problems, estimate) = match engine.preview(&run.form).await {
-        Ok(estimate) => (Vec::new(), Some(estimate_in_html(estimate))),
+        Ok(estimate) => (Vec::new(), Some(estimate)),
         Err(Error::Rejected(problems)) => (problems, None),
         Err(error) => return Err(error.into()),
     };
+    let estimate = estimate_in_html(estimate);
     Ok(Json(Checked { problems, estimate }))
 }
 
 async fn queue(engine: &Engine, run: &SubmittedRun) -> Result<String, FieldError> {
     let refused = at_field("model");
-    let config = engine.read_form(&run.form, run.visibility()).await;
+    let config = engine.read_form(&run.form, run.visibility(), &run.new_key);
+    let config = config.await;
     let config = config.map_err(&refused)?;
     if run.form.adds_key() {
         let name = run.form.text(NEW_KEY_NAME);
         let set = engine.set_key(name, &run.new_key).await;
-        set.map_err(at_field("new-key"))?;
+        set.map_err(at_field(NEW_KEY))?;
     }
     let submission = Submission {
         config,

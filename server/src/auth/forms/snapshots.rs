@@ -17,6 +17,6 @@ pub(super) async fn change(form: SubmittedForm) -> Result<Response, Problem> {
     let (engine, FormAction::Make { split }, page) = form.read(AccountRole::Admin).await?;
     let made = engine.make_snapshot(&split).await;
     let made = made.map(|snapshot| Outcome::Open(snapshot.path()));
-    let page = page.of_form("make");
+    let page = page.of_form("make").with_value("split", &split);
     Ok(page.respond(made.map_err(at_field("split"))).await)
 }

@@ -20,6 +20,7 @@ use crate::app::App;
 use crate::extract::actor;
 use crate::pages::render_form_answer;
 use crate::problem::Problem;
+use crate::shown_once;
 
 /// An error, and the field of the form that shows it.
 #[derive(Debug)]
@@ -55,7 +56,7 @@ pub(super) fn check_new_password(
 pub(super) enum Outcome {
     /// The address to open.
     Open(String),
-    /// A new secret, which the page shows only once.
+    /// A new secret, which the page shows once after a redirect.
     Secret(SecretString),
 }
 
@@ -179,9 +180,9 @@ impl FormPage {
         let FieldError { field, error } = match done {
             Ok(Outcome::Open(address)) => return Redirect::to(&address).into_response(),
             Ok(Outcome::Secret(secret)) => {
-                self.answer.kept.clear();
-                self.answer.made = Some(secret.expose_secret().to_owned());
-                return self.render().await;
+                let secure = self.app.is_secure();
+                let path = self.request.uri().path();
+                return shown_once::redirect(path, &self.answer.form, &secret, secure);
             }
             Err(error) => error,
         };
