@@ -5,15 +5,17 @@ use leptos::prelude::*;
 use swe_ci_engine::Error;
 use swe_ci_views::background::BackgroundWork;
 use swe_ci_views::disk::{
-    DiskPart, DiskUse, Evicted, EvictionPlan, ImageUse, size_read, size_shown,
+    DiskPart, DiskUse, Evicted, EvictionPlan, ImageUse, RunUse, SplitUse, size_read, size_shown,
 };
 
 use crate::components::CollectAny;
 use crate::components::{
-    ActionButton, Form, FormAnswer, ListTable, PageTop, Refusal, Time, WorkNote, fetched, loaded,
+    ActionButton, Form, FormAnswer, ItemTable, ListTable, PageTop, Refusal, Time, WorkNote,
+    fetched, loaded,
 };
 use crate::error::AppError;
 use crate::format;
+use crate::pages::routes::{dataset_href, run_href};
 use crate::query::{named, of_query};
 
 /// How much to keep when nobody has said it: nothing that is not needed.
@@ -81,11 +83,71 @@ fn Disk(found: Found) -> impl IntoView {
     };
     view! {
         {disk.free_bytes.map(|free| view! { <dl class="facts"><div><dt>"Free"</dt><dd>{size_shown(free)}</dd></div></dl> })}
-        <ListTable caption="Disk usage" columns=&["Part", "Size", "Files", "Holds"]>{parts.collect_any()}</ListTable>
+        <ListTable caption="Disk usage" columns=&["Part", "Size", "Files", "Holds", "What to do"]>{parts.collect_any()}</ListTable>
         {silent.then(|| view! { <p class="note" data-tone="warn">"The container engine does not respond, so images are not counted."</p> })}
         <p class="footnote">{quota}</p>
         <p class="taken"><a href="/api/v1/disk">"In bytes, as JSON"</a></p>
+        <section aria-labelledby="splits-title">
+            <h2 id="splits-title">"Splits and runs"</h2>
+            <p class="quiet">"By files of their own: code comes on top, which runs share."</p>
+            <ItemTable
+                caption="Splits, the largest first"
+                columns=&["Split", "Tasks", "Runs", "What to do"]
+                items=disk.splits
+                row=split_row
+                none="There is no split."
+            />
+            <ItemTable
+                caption="The largest runs"
+                columns=&["Run", "Split", "Size", "What to do"]
+                items=disk.runs
+                row=run_row
+                none="No run has files here."
+            />
+        </section>
         <CleanUp keep plan eviction/>
+    }
+}
+
+fn split_row(of: SplitUse) -> impl IntoView {
+    let href = dataset_href(&of.split);
+    let delete = format!("{href}#delete");
+    let label = format!("Delete {}", of.split);
+    view! {
+        <tr role="row">
+            <th role="rowheader" scope="row"><a href=href>{of.split}</a></th>
+            <td role="cell" data-label="Tasks">{size_shown(of.task_bytes)}</td>
+            <td role="cell" data-label="Runs">{size_shown(of.run_bytes)}</td>
+            <td role="cell" data-label="What to do"><a href=delete aria-label=label>"Delete"</a></td>
+        </tr>
+    }
+}
+
+fn run_row(of: RunUse) -> impl IntoView {
+    let href = run_href(&of.run_id);
+    let delete = format!("{href}#delete");
+    let label = format!("Delete the run of {}", of.model);
+    view! {
+        <tr role="row">
+            <th role="rowheader" scope="row"><a href=href>{of.model}</a></th>
+            <td role="cell" data-label="Split">{of.split}</td>
+            <td role="cell" data-label="Size">{size_shown(of.bytes)}</td>
+            <td role="cell" data-label="What to do"><a href=delete aria-label=label>"Delete"</a></td>
+        </tr>
+    }
+}
+
+/// How a part gets smaller.
+fn what_to_do(part: &str) -> AnyView {
+    let link =
+        |href: &'static str, text: &'static str| view! { <a href=href>{text}</a> }.into_any();
+    match part {
+        "results" => link("#splits-title", "Delete runs"),
+        "tasks" => link("#splits-title", "Delete splits"),
+        "images" => link("#clean-up-title", "Clean up"),
+        "datasets" => "Keep it: evicted images return from here".into_any(),
+        "database" => "Deleted runs leave room in it for new ones".into_any(),
+        _ => "–".into_any(),
     }
 }
 
@@ -177,12 +239,14 @@ fn images(images: ImageUse) -> DiskPart {
 }
 
 fn part_row(part: DiskPart) -> impl IntoView {
+    let to_do = what_to_do(&part.name);
     view! {
         <tr role="row">
             <th role="rowheader" scope="row">{part.name}</th>
             <td role="cell" data-label="Size">{size_shown(part.bytes)}</td>
             <td role="cell" data-label="Files">{format::thousands(part.files)}</td>
             <td role="cell" data-label="Holds">{part.holds}</td>
+            <td role="cell" data-label="What to do">{to_do}</td>
         </tr>
     }
 }

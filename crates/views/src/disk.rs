@@ -14,6 +14,31 @@ pub struct DiskUse {
     pub image_quota: Option<u64>,
     /// Free space for the data folder.
     pub free_bytes: Option<u64>,
+    /// The runs that take most, the largest first, by the files of their own.
+    #[serde(default)]
+    pub runs: Vec<RunUse>,
+    /// The splits, the largest first.
+    #[serde(default)]
+    pub splits: Vec<SplitUse>,
+}
+
+/// What the results of a run take, without code, which runs share.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct RunUse {
+    pub run_id: String,
+    pub model: String,
+    pub split: String,
+    pub bytes: u64,
+}
+
+/// What a split takes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct SplitUse {
+    pub split: String,
+    /// The repositories of its tasks; those of several splits count for each.
+    pub task_bytes: u64,
+    /// All its runs, as in `RunUse`.
+    pub run_bytes: u64,
 }
 
 /// A part of the data folder.
