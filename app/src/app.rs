@@ -112,9 +112,11 @@ fn Main(framed: bool) -> impl IntoView {
                 <Route path=path!("/snapshots") view=page::snapshots::SnapshotsPage ssr=SsrMode::Async/>
                 <Route path=path!("/snapshots/:day") view=page::leaderboard::LeaderboardPage ssr=SsrMode::Async/>
                 <Route path=path!("/compare") view=page::compare::ComparePage ssr=SsrMode::Async/>
+                <Route path=path!("/compare/:task") view=page::compare::TaskComparisonPage ssr=SsrMode::Async/>
                 <Route path=path!("/models/:name") view=page::model::ModelPage ssr=SsrMode::Async/>
                 <Route path=path!("/figures") view=page::figures::FiguresPage ssr=SsrMode::Async/>
                 <Route path=path!("/embed/:figure") view=page::figures::EmbedPage ssr=SsrMode::Async/>
+                <Route path=path!("/api") view=page::api::ApiPage ssr=SsrMode::Async/>
                 <Route path=path!("/about") view=page::about::AboutPage ssr=SsrMode::Async/>
                 <Route path=path!("/sign-in") view=page::sign_in::SignInPage ssr=SsrMode::Async/>
                 // The target of forms that lead to another site.
@@ -170,7 +172,7 @@ fn Footer() -> impl IntoView {
                 <a href="/datasets">"Datasets"</a>
                 <a href="/about">"How to read this"</a>
                 <a href="/feed.xml">"Feed"</a>
-                <a href="/api/v1/openapi.json">"API"</a>
+                <a href="/api">"API"</a>
             </nav>
         </footer>
     }

@@ -96,8 +96,9 @@ pub(super) fn handover_href(split: &str) -> String {
 }
 
 /// The page that chooses runs of a split to compare.
-pub(super) fn compare_href(split: &str) -> String {
-    format!("/compare?split={}", encode(split))
+pub(super) fn compare_href(split: &str, snapshot: Option<&str>) -> String {
+    let query = Query::default().with("split", Some(split));
+    query.with("snapshot", snapshot).at("/compare")
 }
 
 /// The page that chooses the runs to compare this one with.

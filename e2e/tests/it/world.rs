@@ -58,6 +58,10 @@ pub fn pages() -> Pages {
         ("compare-refused", format!("/compare?runs={}", run(1))),
         ("compare-two", compare(&[0, 1])),
         (
+            "compare-task",
+            compare(&[0, 1]).replacen("/compare", &format!("/compare/{task}"), 1),
+        ),
+        (
             "compare-four",
             format!("{}&task={task}", compare(&[0, 3, 6, 11])),
         ),
@@ -127,6 +131,7 @@ pub fn pages() -> Pages {
             format!("/runs/{}/field-06-00/4", run(6)),
         ),
         ("about", "/about".into()),
+        ("api", "/api".into()),
         ("not-found", "/nothing/here".into()),
         ("run-not-found", "/runs/nobody".into()),
         ("task-not-found", "/tasks/nothing".into()),

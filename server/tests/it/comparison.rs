@@ -258,3 +258,37 @@ async fn parameters_are_read_strictly() {
     .await;
     check("?runs=a,b&task=.x", "task", "the id of a task").await;
 }
+
+#[tokio::test]
+async fn two_runs_on_one_task_stand_side_by_side() {
+    let app = TestApp::seeded().await;
+    let path = format!("/compare/alpha-1?runs={HUMAN},{MODEL}");
+    let page = app.get(&path).await;
+    assert_eq!(page.status, 200, "{}", page.text());
+    let html = page.text();
+    for part in [
+        "Human (replayed history)",
+        "&lt;script&gt;alert(1)",
+        "Tests passing on",
+        "Iteration 1",
+        "iteration=2#iteration",
+        &format!("/runs/{MODEL}/e-model-alpha/1"),
+    ] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    // The page of the comparison, and that of the task, lead there.
+    let whole = app.get(&format!("/compare?runs={HUMAN},{MODEL}")).await;
+    assert!(whole.text().contains(&path), "{}", whole.text());
+    let task = app.get("/tasks/alpha-1").await.text();
+    assert!(task.contains("action=\"/compare/alpha-1\""), "{task}");
+    let form = format!("/compare/alpha-1?convention=paper&runs={HUMAN}&runs={MODEL}");
+    assert_eq!(app.get(&form).await.status, 200);
+    for wrong in [
+        "/compare/alpha-1".to_owned(),
+        format!("/compare/alpha-1?runs={HUMAN}"),
+        format!("/compare/none?runs={HUMAN},{MODEL}"),
+    ] {
+        let status = app.get(&wrong).await.status.as_u16();
+        assert!([400, 404].contains(&status), "{status} {wrong}");
+    }
+}

@@ -9,10 +9,11 @@ use super::data::Comparable;
 use super::query::CompareQuery;
 use crate::components::CollectAny;
 use crate::components::split_choices;
-use crate::components::{Choices, Empty, PageTop, Tag};
+use crate::components::{Choices, Empty, GammaField, HiddenFields, PageTop, SnapshotNote, Tag};
 use crate::error::AppError;
 use crate::pages::result_table::{KindTag, ModeTag, UnrankedTag};
 use crate::pages::routes::compare_href;
+use crate::query::Query;
 use crate::{format, labels};
 
 #[component]
@@ -22,16 +23,28 @@ pub(super) fn Choose(
     refused: Option<AppError>,
     #[prop(into)] query: Signal<CompareQuery>,
 ) -> impl IntoView {
-    let Comparable { rows, split, .. } = choice;
-    let several = choice.splits.len() > 1;
-    let choices = split_choices(&choice.splits, &split, compare_href);
+    let Comparable {
+        rows,
+        split,
+        splits,
+        snapshot,
+    } = choice;
+    let several = splits.len() > 1;
+    let day = snapshot.as_ref().map(|of| of.day.clone());
+    let (at, kept) = (day.clone(), day.clone());
+    let choices = split_choices(&splits, &split, move |split| {
+        compare_href(split, at.as_deref())
+    });
+    let now = compare_href(&split, None);
     let counts_only = rows.iter().filter(|row| row.counts_only);
     let counts_only: Vec<String> = counts_only.map(|row| row.run_id.clone()).collect();
     let by_counts = counts_only.iter().any(|id| ticked.contains(id));
     let groups = alike(&rows);
     let body = match rows.len() {
         n @ 0..2 => Either::Left(view! { <TooFew rows=n split/> }),
-        _ => Either::Right(view! { <Form rows ticked query/><ReadyMade groups counts_only/> }),
+        _ => Either::Right(
+            view! { <Form rows ticked query day=kept/><ReadyMade groups counts_only day/> },
+        ),
     };
     view! {
         <PageTop
@@ -39,6 +52,7 @@ pub(super) fn Choose(
             description="Two to six runs of one split side by side, task by task, with how sure one can be of their differences."
             lede="Two to six runs of one split side by side: which is ahead, on which tasks, and how likely that is chance."
         />
+        <SnapshotNote snapshot now/>
         {refused.map(|error| view! { <Refused error by_counts query/> })}
         {several.then(|| view! { <div class="controls controls-plain"><Choices label="Split" choices/></div> })}
         {body}
@@ -87,8 +101,15 @@ fn TooFew(rows: usize, split: String) -> impl IntoView {
 }
 
 #[component]
-fn Form(rows: Vec<Row>, ticked: Vec<String>, query: Signal<CompareQuery>) -> impl IntoView {
+fn Form(
+    rows: Vec<Row>,
+    ticked: Vec<String>,
+    query: Signal<CompareQuery>,
+    /// Of the chosen snapshot.
+    day: Option<String>,
+) -> impl IntoView {
     let (gamma, convention) = query.with_untracked(|a| (a.gamma, a.convention));
+    let kept = day.map(|day| ("snapshot", day)).into_iter().collect();
     // Runs with counts only have no score in the paper's convention.
     let counts_only = rows.iter().any(|row| row.counts_only);
     let reference = convention == Convention::Reference || rows.iter().all(|r| r.counts_only);
@@ -102,6 +123,7 @@ fn Form(rows: Vec<Row>, ticked: Vec<String>, query: Signal<CompareQuery>) -> imp
     let items = rows.into_iter().map(item).collect_any();
     view! {
         <form class="choose" method="get" action="/compare">
+            <HiddenFields fields=kept/>
             <fieldset>
                 <legend>"Tick 2 to 6 runs"</legend>
                 <ul class="choose-runs">{items}</ul>
@@ -114,10 +136,7 @@ fn Form(rows: Vec<Row>, ticked: Vec<String>, query: Signal<CompareQuery>) -> imp
                         {option(Convention::Reference, reference)}
                     </select>
                 </label>
-                <label>
-                    "γ "
-                    <input type="number" name="gamma" min="0.5" max="2" step="0.01" value=format::gamma(gamma)/>
-                </label>
+                <GammaField gamma/>
                 <button class="button button-main">"Compare"</button>
             </div>
             {counts_only.then(|| view! {
@@ -135,13 +154,19 @@ fn ReadyMade(
     groups: Vec<Alike>,
     /// The runs without a score in the paper's convention.
     counts_only: Vec<String>,
+    /// Of the chosen snapshot.
+    day: Option<String>,
 ) -> impl IntoView {
+    let snapshot = Query::default()
+        .with("snapshot", day)
+        .0
+        .replacen('?', "&", 1);
     let item = |Alike { same, run_ids }: Alike| {
         let convention = match run_ids.iter().any(|id| counts_only.contains(id)) {
             true => "&convention=reference",
             false => "",
         };
-        let href = format!("/compare?runs={}{convention}", run_ids.join(","));
+        let href = format!("/compare?runs={}{convention}{snapshot}", run_ids.join(","));
         let (name, across) = match same {
             Same::Model(model) => (model, format!("in {} harnesses", run_ids.len())),
             Same::Harness(harness) => (harness, format!("with {} models", run_ids.len())),

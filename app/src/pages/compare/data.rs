@@ -8,8 +8,9 @@ use swe_ci_views::view::SplitSummary;
 
 use super::query::CompareQuery;
 use crate::error::{AppError, ErrorKind};
+use crate::pages::splits::splits_on;
 
-async fn compare(query: &CompareQuery) -> Result<Versus, AppError> {
+pub(super) async fn compare(query: &CompareQuery) -> Result<Versus, AppError> {
     let task = query.task.clone().map(crate::error::task_id).transpose()?;
     let engine = crate::error::engine()?;
     let (gamma, convention) = (query.gamma, query.convention);
@@ -18,14 +19,27 @@ async fn compare(query: &CompareQuery) -> Result<Versus, AppError> {
     Ok(versus.await?)
 }
 
+/// The number of each run's look.
+pub(super) async fn looks_of(
+    versus: &Versus,
+    snapshot: Option<&str>,
+) -> Result<Vec<usize>, AppError> {
+    let boards = versus.runs.iter().map(|run| {
+        let board = Board::new(&versus.split, run.mode);
+        (board.on(snapshot.map(str::to_owned)), &*run.run_id)
+    });
+    crate::looks::numbers(boards.collect()).await
+}
+
 /// The scored runs of a split: the requested one, else that of a run, else the
 /// one with the most tasks.
 pub async fn comparable_runs(
     split: Option<String>,
     run: Option<String>,
+    snapshot: Option<String>,
 ) -> Result<Comparable, AppError> {
     let engine = crate::error::engine()?;
-    let splits = engine.splits().await?;
+    let splits = splits_on(snapshot.as_deref()).await?;
     let of_run = match (&split, run) {
         // An unknown run is ignored here; the page has already reported it.
         (None, Some(id)) => engine.run(&id).await.ok().map(|r| r.summary.config.split),
@@ -38,17 +52,23 @@ pub async fn comparable_runs(
     };
     let mut rows: Vec<Row> = Vec::new();
     for mode in Mode::ALL {
-        let leaderboard = engine.leaderboard_data(Board::new(&split, mode)).await?;
+        let board = Board::new(&split, mode).on(snapshot.clone());
+        let leaderboard = engine.leaderboard_data(board).await?;
         // In this convention every scored run has a row.
         let mut own = leaderboard.rank(Gamma::ONE, Convention::Reference);
         own.extend(leaderboard.unranked_rows(Gamma::ONE, Convention::Reference));
         own.retain(|row| row.mode == mode);
         rows.extend(own);
     }
+    let snapshot = match snapshot {
+        Some(day) => Some(engine.snapshot(&day, Some(&split)).await?),
+        None => None,
+    };
     Ok(Comparable {
         splits,
         split,
         rows,
+        snapshot,
     })
 }
 
@@ -58,6 +78,8 @@ pub struct Comparable {
     pub split: String,
     /// By mode, best first.
     pub rows: Vec<Row>,
+    /// The snapshot that they are of; absent for the present.
+    pub snapshot: Option<Snapshot>,
 }
 
 #[derive(Debug, Clone)]
@@ -85,7 +107,7 @@ pub enum Found {
 pub(super) async fn find(query: CompareQuery) -> Result<Found, AppError> {
     if query.runs.is_empty() {
         return Ok(Found::Choosing {
-            choice: comparable_runs(query.split, query.with.clone()).await?,
+            choice: comparable_runs(query.split, query.with.clone(), query.snapshot).await?,
             ticked: query.with.into_iter().collect(),
             refused: None,
         });
@@ -94,12 +116,7 @@ pub(super) async fn find(query: CompareQuery) -> Result<Found, AppError> {
     match compare(&query).await {
         Ok(versus) => {
             let engine = crate::error::engine()?;
-            let boards = versus.runs.iter();
-            let boards = boards.map(|run| {
-                let board = Board::new(&versus.split, run.mode);
-                (board.on(query.snapshot.clone()), &*run.run_id)
-            });
-            let looks = crate::looks::numbers(boards.collect()).await?;
+            let looks = looks_of(&versus, query.snapshot.as_deref()).await?;
             if let Some(day) = &query.snapshot {
                 let snapshot = engine.snapshot(day, Some(&versus.split)).await?;
                 return Ok(Found::Compared {
@@ -137,8 +154,16 @@ pub(super) async fn find(query: CompareQuery) -> Result<Found, AppError> {
         // existing runs.
         Err(refused) if matches!(refused.kind, ErrorKind::Invalid | ErrorKind::NotFound) => {
             let first = query.runs.first().cloned();
+            let choice = match comparable_runs(None, first.clone(), query.snapshot).await {
+                // There is no such snapshot, perhaps.
+                Err(AppError {
+                    kind: ErrorKind::NotFound,
+                    ..
+                }) => comparable_runs(None, first, None).await?,
+                found => found?,
+            };
             Ok(Found::Choosing {
-                choice: comparable_runs(None, first).await?,
+                choice,
                 ticked: query.runs,
                 refused: Some(refused),
             })

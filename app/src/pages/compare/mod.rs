@@ -4,6 +4,7 @@ mod choose;
 mod data;
 mod failures;
 mod names;
+mod on_task;
 mod pairs;
 mod query;
 mod run_columns;
@@ -23,6 +24,7 @@ use self::choose::Choose;
 use self::data::{Found, find};
 use self::failures::Failures;
 use self::names::Name;
+pub(crate) use self::on_task::TaskComparisonPage;
 use self::pairs::{Pairs, pairs_of, verdict};
 use self::query::CompareQuery;
 use self::run_columns::Heads;
@@ -168,7 +170,7 @@ fn How(query: Signal<CompareQuery>, split: String) -> impl IntoView {
         .href()
     });
     let gamma = Signal::derive(move || query.with(|a| a.gamma));
-    let fields = Signal::derive(move || query.with(CompareQuery::but_gamma));
+    let others = compare_href(&split, now.snapshot.as_deref());
     let trajectories = query.with_untracked(|query| match &*query.runs {
         [first, second] => Some(trajectories_href(first, Some(second), None, 0)),
         _ => None,
@@ -178,11 +180,11 @@ fn How(query: Signal<CompareQuery>, split: String) -> impl IntoView {
     });
     view! {
         <section class="controls" aria-label="How to compare">
-            <GammaForm action="/compare" gamma others=fields/>
+            <GammaForm gamma/>
             <div class="controls-choices">
                 <Choices label="Counting" choices=conventions/>
                 <Choices label="Tasks" choices=by_age/>
-                <a class="controls-link" href=compare_href(&split)>"Other runs"</a>
+                <a class="controls-link" href=others>"Other runs"</a>
                 {trajectories}
                 <a class="controls-link" href=move || query.with(|a| a.api("compare.csv")) download="">"CSV"</a>
                 <a class="controls-link" href=move || query.with(|a| a.api("compare"))>"JSON"</a>

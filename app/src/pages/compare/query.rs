@@ -85,22 +85,6 @@ impl CompareQuery {
         format!("/api/v1/{path}{}", self.counting().0)
     }
 
-    /// The hidden fields of a form that changes γ.
-    pub(super) fn but_gamma(&self) -> Vec<(&'static str, String)> {
-        let mut fields = vec![("runs", self.runs.join(","))];
-        if self.convention != Convention::default() {
-            fields.push(("convention", self.convention.name().to_owned()));
-        }
-        fields.extend(self.task.clone().map(|task| ("task", task)));
-        fields.extend(self.baseline.clone().map(|id| ("baseline", id)));
-        fields.extend(self.unseen.then(|| ("seen", EXCLUDE.to_owned())));
-        fields.extend(self.snapshot.clone().map(|day| ("snapshot", day)));
-        if self.only_significant {
-            fields.push(("only", SIGNIFICANT.to_owned()));
-        }
-        fields
-    }
-
     /// `?runs=a,b&gamma=1.20&convention=reference&task=t`, without defaults.
     fn counting(&self) -> Query {
         let ids: Vec<String> = self.runs.iter().map(|id| encode(id)).collect();
@@ -158,7 +142,6 @@ mod tests {
             format!("/compare{address}&baseline=%C3%A4&only=significant")
         );
         assert_eq!(all.api("compare"), format!("/api/v1/compare{address}"));
-        assert_eq!(all.but_gamma().len(), 7);
         assert_eq!(all.baseline_index(), Some(1));
         assert!(!all.against(None).href().contains("baseline"));
         let plain = parsed(&[
@@ -168,6 +151,5 @@ mod tests {
             ("baseline", "c"),
         ]);
         assert_eq!(plain.href(), "/compare?runs=a,b");
-        assert_eq!(plain.but_gamma(), [("runs", "a,b".to_owned())]);
     }
 }

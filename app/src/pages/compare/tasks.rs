@@ -4,6 +4,7 @@ use swe_ci_core::metrics::SAME;
 use swe_ci_views::leaderboard::{SharedResult, SharedTask};
 
 use super::names::{Letter, Name};
+use super::on_task::on_task_href;
 use super::query::CompareQuery;
 use crate::components::CollectAny;
 use crate::components::PlainTable;
@@ -71,6 +72,11 @@ fn TaskRow(
     };
     let is_chosen = move || query.with(|a| chosen_id.with_value(|id| a.task == *id));
     let chosen = move || is_chosen().then_some("true");
+    let both = (names.len() == 2).then(|| {
+        let (id, label) = (id.clone(), format!("side by side on {id}"));
+        let href = move || query.with(|query| on_task_href(&id, query));
+        view! { " · "<a href=href aria-label=label>"side by side"</a> }
+    });
     let best = task.results.iter().map(|r| r.evoscore).fold(-1.0, f64::max);
     let cells = names.iter().zip(&task.results).map(|(name, result)| {
         let best = result.evoscore >= best - SAME && task.spread > SAME;
@@ -91,7 +97,7 @@ fn TaskRow(
         <tr aria-current=chosen>
             <th scope="row" class="col-model">
                 <a href=task_href(&id)>{id.clone()}</a>
-                <small>{task.repo}" · "<a class="task-curves" href=href>"curves"</a></small>
+                <small>{task.repo}" · "<a class="task-curves" href=href>"curves"</a>{both}</small>
             </th>
             {cells}
             {apart}

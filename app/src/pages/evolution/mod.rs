@@ -16,8 +16,8 @@ use swe_ci_core::test_history::choose;
 use swe_ci_plots::{Size, Theme, passing};
 use swe_ci_views::view::{EvolutionDetail, EvolutionView, HandedOver, Spent};
 
-pub(super) use self::data::evolution;
 use self::data::{Effort, Shown, evolution_at};
+pub(super) use self::data::{evolution, inspect};
 use self::filter::Filter;
 use self::heat::{HeatMap, rows_per_page};
 use self::panel::Panel;

@@ -127,7 +127,7 @@ pub(in crate::pages) fn ChangedFiles(
 }
 
 /// "3 files changed since iteration 2: 12 lines added, 4 removed."
-fn summary(diff: &Diff) -> String {
+pub(in crate::pages) fn summary(diff: &Diff) -> String {
     let since = match diff.from {
         0 => "the base".to_owned(),
         n => format!("iteration {n}, the last code that was scored"),

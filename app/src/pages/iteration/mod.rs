@@ -13,9 +13,10 @@ use swe_ci_core::run::Kind;
 use swe_ci_views::inspection::Inspection;
 use swe_ci_views::view::{EvolutionView, IterationView as Tested};
 
-pub(super) use self::code::{ChangedCode, ChangedFiles, Layout};
+pub(super) use self::code::{ChangedCode, ChangedFiles, Layout, summary};
 pub(super) use self::parts::{Contradictions, Downloads, Facts, Logs, Requirements, collapse_log};
-use self::reason::{Reason, Strip, cause_path};
+pub(super) use self::reason::Strip;
+use self::reason::{Reason, cause_path};
 pub(super) use self::steps::Steps;
 use self::steps::{in_short, transcript};
 pub(super) use self::tests::ChangedTests;

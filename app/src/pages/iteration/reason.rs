@@ -72,12 +72,13 @@ fn whose(tests: usize, lost: usize) -> String {
 
 /// A column for each version of the code, with a link.
 #[component]
-pub(super) fn Strip(
+pub(in crate::pages) fn Strip(
     /// The iteration of the page.
     number: u32,
     iterations: Vec<Tested>,
     suite: SuiteCounts,
     href: Callback<u32, String>,
+    #[prop(default = "Passing tests by iteration".to_owned())] label: String,
 ) -> impl IntoView {
     let target = suite.target;
     let column = |passing: Option<u32>| {
@@ -104,7 +105,7 @@ pub(super) fn Strip(
         }
     });
     view! {
-        <nav class="strip" aria-label="Passing tests by iteration">
+        <nav class="strip" aria-label=label>
             <ol>{base}{later.collect_any()}</ol>
             <p class="quiet">{format!("Passing tests. The target passes {}.", format::thousands(target))}</p>
         </nav>

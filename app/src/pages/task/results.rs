@@ -6,10 +6,11 @@ use swe_ci_views::leaderboard::{TaskResult, TaskScore};
 use super::data::Reading;
 use crate::components::CollectAny;
 use crate::components::convention_choices;
-use crate::components::{CardTable, Choices, Key, Score, floor_of};
+use crate::components::{CardTable, Choices, FilterSelect, Key, Score, floor_of};
 use crate::glossary::Word;
 use crate::pages::result_table::{Column, KindTag, KnownByCounts, heads, words_of};
 use crate::pages::routes::{evolution_href, matrix_href, run_href};
+use crate::query::encode;
 use crate::{format, labels};
 
 /// After the model.
@@ -35,6 +36,7 @@ pub(super) fn ModelResults(
         })
     } else {
         Either::Right(view! {
+            <SideBySide task=task.clone() results=results.clone() reading/>
             <Results task results reading/>
             <p class="quiet">"Compared with all other tasks: "{beside(&splits)}</p>
         })
@@ -45,6 +47,31 @@ pub(super) fn ModelResults(
             {body}
         </section>
     }
+}
+
+/// Chooses two runs, to see their evolutions of the task one beside the other.
+#[component]
+fn SideBySide(task: String, results: Vec<TaskResult>, reading: Signal<Reading>) -> impl IntoView {
+    let convention = reading.with_untracked(|r| r.convention);
+    let ranked = ranked(&results, convention);
+    (ranked.len() > 1).then(|| {
+        let select = |(place, label)| {
+            let option = |(at, (result, _)): (usize, &(TaskResult, TaskScore))| {
+                let name = format!("{} · {}", result.model, result.harness);
+                (result.run_id.clone(), name, at == place)
+            };
+            let options = ranked.iter().enumerate().map(option).collect::<Vec<_>>();
+            view! { <FilterSelect name="runs" label options/> }
+        };
+        let selects = [(0, "Two runs"), (1, "beside")].map(select);
+        view! {
+            <form class="choose-how" method="get" action=format!("/compare/{}", encode(&task))>
+                <input type="hidden" name="convention" value=convention.name()/>
+                {selects.collect_any()}
+                <button class="button">"Side by side"</button>
+            </form>
+        }
+    })
 }
 
 /// A link to the matrix of each split, with commas between.
