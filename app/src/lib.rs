@@ -29,5 +29,6 @@ pub use app::{App, Scripts, shell};
 pub use components::FormAnswer;
 pub use context::{NotSignedIn, PublicUrl, Reader, SignInProvider, SignInProviders};
 pub use error::{AppError, ErrorKind};
+pub use pages::api::{ApiArea, ApiOperation, ApiParameter};
 pub use pages::submit::estimate_in_html;
 pub use query::encode;

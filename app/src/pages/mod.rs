@@ -3,6 +3,7 @@
 pub(crate) mod about;
 pub(crate) mod account;
 pub(crate) mod accounts;
+pub(crate) mod api;
 pub(crate) mod audit;
 pub(crate) mod compare;
 pub(crate) mod conversation;

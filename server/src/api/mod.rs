@@ -6,6 +6,7 @@
 
 mod accounts;
 mod addresses;
+mod areas;
 mod comparison;
 mod curations;
 mod events;
@@ -40,6 +41,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+pub(crate) use areas::areas;
 use query::refuse_parameters;
 
 use crate::app::App;
@@ -81,10 +83,15 @@ pub(crate) fn description() -> String {
     described().1
 }
 
-fn described() -> (Router<App>, String) {
+fn document() -> (Router<App>, utoipa::openapi::OpenApi) {
     let (router, mut document) = annotated().split_for_parts();
     responses::complete(&mut document);
     document.webhooks = Some(webhooks::described());
+    (router, document)
+}
+
+fn described() -> (Router<App>, String) {
+    let (router, document) = document();
     // A document made of plain data always serialises as JSON.
     let json = document.to_pretty_json().unwrap_or_default();
     // The names of the OpenAPI registry; utoipa 6.0 has a hyphen in them.
@@ -130,13 +137,13 @@ fn without_parameters() -> OpenApiRouter<App> {
         trajectories: trajectories;
         runs: submit, config_toml, run, moved, moved_csv, iteration, steps;
         steering: pause, resume, cancel, retry, preflight, begin, change;
-        steering: publish, withdraw, verify, mark, unmark, clear, regrade;
+        steering: publish, withdraw, verify, mark, unmark, clear, regrade, delete;
         findings: review;
         judgements: judgements, judge;
         files: code, report, document, diff, log, evolution_audit, style, files;
         events: events;
         curations: curations, curate, curation, publish, cancel;
-        tasks: results, splits, split, metadata, datasheet, disk;
+        tasks: results, splits, split, metadata, datasheet, delete_split, disk;
         accounts: me, tokens, make_token, revoke_token, accounts, keys, set_key;
         workers: workers, metrics;
         notifications: notifications, add_target, remove_target, test_target, confirm_mailbox;

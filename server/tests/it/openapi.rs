@@ -36,6 +36,19 @@ async fn every_reference_leads_somewhere() {
     }
 }
 
+/// The page has all of it, each operation with an example.
+#[tokio::test]
+async fn the_page_of_the_api_lists_every_operation() {
+    let app = TestApp::empty().await;
+    let document = app.get("/api/v1/openapi.json").await.json();
+    let page = app.get("/api").await.text();
+    for (path, operations) in object(&document["paths"]) {
+        assert!(page.contains(&format!("<code>{path}</code>")), "{path}");
+        assert!(!object(operations).is_empty());
+    }
+    assert!(page.contains("curl -X POST -H"), "{page}");
+}
+
 /// What a client depends on: a line for each operation and each schema.
 fn outline(document: &Value) -> String {
     let mut lines = Vec::new();

@@ -110,7 +110,7 @@ pub(super) fn submitting() -> AnyView {
         <pre class="command" tabindex="0"><code>{IMPORT}</code></pre>
         <p>
             <code>"swe-ci score"</code>" evaluates such files and writes nothing. It needs neither a server nor a database. The "
-            <a href="/api/v1/openapi.json">"API"</a>" reads all public data; with an account's token it also submits and steers runs."
+            <a href="/api">"API"</a>" reads all public data; with an account's token it also submits and steers runs."
         </p>
     }
     .into_any()

@@ -13,7 +13,7 @@ const MOST: usize = 50_000;
 const NAMESPACE: (&str, &str) = ("xmlns", "http://www.sitemaps.org/schemas/sitemap/0.9");
 
 /// The pages every site has.
-const STATIC: [&str; 9] = [
+const STATIC: [&str; 10] = [
     "/",
     "/figures",
     "/matrix",
@@ -23,6 +23,7 @@ const STATIC: [&str; 9] = [
     "/tasks",
     "/datasets",
     "/about",
+    "/api",
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
