@@ -9,7 +9,7 @@ use swe_ci_views::leaderboard::Board;
 use crate::error::AppError;
 
 /// The number of each run's look, as on its leaderboard. A run that is on none has
-/// one by its place here.
+/// one by its place here. No two of these look alike.
 pub(crate) async fn numbers(runs: Vec<(Board, &str)>) -> Result<Vec<usize>, AppError> {
     let engine = crate::error::engine()?;
     let mut of_boards: HashMap<Board, HashMap<String, usize>> = HashMap::new();
@@ -24,5 +24,5 @@ pub(crate) async fn numbers(runs: Vec<(Board, &str)>) -> Result<Vec<usize>, AppE
         };
         numbers.push(of_board.get(run_id).copied().unwrap_or(place + 1));
     }
-    Ok(numbers)
+    Ok(Series::apart(numbers))
 }

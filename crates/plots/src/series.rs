@@ -1,6 +1,6 @@
 //! How runs look: the same on every page.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use swe_ci_core::run::Kind;
 use swe_ci_views::figures::MOST_RUNS;
@@ -68,6 +68,19 @@ impl Series {
     pub fn numbers(data: &LeaderboardData) -> HashMap<String, usize> {
         let ids = data.entries.iter().map(|entry| entry.run_id.clone());
         ids.zip(numbers(&data.entries)).collect()
+    }
+
+    /// Numbers from several boards, each once: a run whose number another one has
+    /// keeps colour and shape, and takes the next dashes and filling.
+    pub fn apart(numbers: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        let mut taken = HashSet::new();
+        let free = |mut number: usize| {
+            while !taken.insert(number) {
+                number += PAIRS;
+            }
+            number
+        };
+        numbers.into_iter().map(free).collect()
     }
 
     /// Of the entry with this index.
@@ -167,8 +180,6 @@ fn numbers(entries: &[Entry]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
     use crate::fixture::leaderboard;
 
@@ -224,6 +235,12 @@ mod tests {
         let mut reversed = numbers(&entries);
         reversed.reverse();
         assert_eq!(reversed[..30], before);
+    }
+
+    #[test]
+    fn runs_of_several_boards_look_different() {
+        let apart = Series::apart([1, 2, 1, 1 + PAIRS, 1]);
+        assert_eq!(apart, [1, 2, 1 + PAIRS, 1 + 2 * PAIRS, 1 + 3 * PAIRS]);
     }
 
     #[test]

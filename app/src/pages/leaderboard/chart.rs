@@ -108,13 +108,15 @@ fn Marked(
     let dot = |row: &Row| {
         let place = format!("translate({x:.1} {:.1})", y(row));
         let look = look(row);
+        let (path, is_filled) = look.path(if look.featured { 5 } else { 3 });
         view! {
-            <circle
+            <path
                 class="gamma-dot"
+                class:is-filled=is_filled
                 data-run=row.run_id.clone()
                 data-series=look.colour()
                 data-line=look.number
-                r=if look.featured { "5" } else { "3" }
+                d=path
                 transform=place
             />
         }
