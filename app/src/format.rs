@@ -117,6 +117,11 @@ pub(crate) fn count(n: impl TryInto<u32>, noun: &str) -> String {
     swe_ci_views::format::count(n.try_into().unwrap_or(u32::MAX), noun)
 }
 
+/// "93 %"
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.0}\u{a0}%", share * 100.0)
+}
+
 /// "2 retries"; none for none.
 pub(crate) fn retries(n: u64) -> Option<String> {
     match n {

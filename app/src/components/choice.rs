@@ -1,5 +1,6 @@
 use leptos::either::Either;
 use leptos::prelude::*;
+use leptos_router::hooks::{use_location, use_query_map};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::requirement::Mode;
 use swe_ci_views::view::SplitSummary;
@@ -167,26 +168,51 @@ pub fn HiddenFields(fields: Vec<(&'static str, String)>) -> impl IntoView {
     fields.into_iter().map(field).collect_any()
 }
 
-/// Loads the same page for another γ.
+/// The field for an exact γ, the same on every page that has one.
 #[component]
-pub fn GammaForm(
-    action: &'static str,
-    gamma: Signal<Gamma>,
-    others: Signal<Vec<(&'static str, String)>>,
+pub fn GammaField(
+    #[prop(into)] gamma: Signal<Gamma>,
+    /// The id of the words about it.
+    #[prop(optional)]
+    described: Option<&'static str>,
+    /// Between the label and the field.
+    #[prop(optional)]
+    children: Option<Children>,
 ) -> impl IntoView {
     view! {
-        <form class="gamma gamma-plain" method="get" action=action>
-            {move || view! { <HiddenFields fields=others.get()/> }}
-            <label for="gamma">"γ"</label>
-            <input
-                id="gamma"
-                name="gamma"
-                type="number"
-                min=GAMMA_LEAST.to_string()
-                max=GAMMA_MOST.to_string()
-                step="0.01"
-                value=move || format::gamma(gamma.get())
-            />
+        <label for="gamma-exact">"γ"</label>
+        {children.map(|children| children())}
+        <input
+            id="gamma-exact"
+            name="gamma"
+            type="number"
+            min=GAMMA_LEAST.to_string()
+            max=GAMMA_MOST.to_string()
+            step="0.01"
+            value=move || format::gamma(gamma.get())
+            title="Any γ from 0.1 to 10"
+            aria-describedby=described
+        />
+    }
+}
+
+/// Loads the same page for another γ; the rest of its address stays.
+#[component]
+pub fn GammaForm(#[prop(into)] gamma: Signal<Gamma>) -> impl IntoView {
+    let (location, query) = (use_location(), use_query_map());
+    let others = move || {
+        let query = query.get().into_iter();
+        let others = query.filter(|(name, _)| name != "gamma");
+        others
+            .map(
+                |(name, value)| view! { <input type="hidden" name=name.into_owned() value=value/> },
+            )
+            .collect_any()
+    };
+    view! {
+        <form class="gamma gamma-plain" method="get" action=move || location.pathname.get() data-in-place="">
+            {others}
+            <GammaField gamma/>
             <button class="button">"Apply"</button>
         </form>
     }

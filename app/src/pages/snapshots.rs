@@ -5,9 +5,8 @@ use swe_ci_views::account::AccountRole;
 use swe_ci_views::leaderboard::Snapshot;
 use swe_ci_views::view::SplitSummary;
 
-use crate::components::CollectAny;
 use crate::components::{
-    Form, FormAnswer, ItemTable, PageTop, PostForm, Refusal, Time, fetched, loaded,
+    Form, FormAnswer, ItemTable, OneOf, PageTop, PostForm, Refusal, Time, fetched, loaded,
 };
 use crate::error::AppError;
 use crate::format;
@@ -44,7 +43,6 @@ pub fn SnapshotsPage() -> impl IntoView {
             description="Leaderboards as they were on a day, under permanent addresses with a digest."
             lede="Leaderboards as they were on a day, with their figures and data. A snapshot never changes, so cite it for numbers that others can look up."
         />
-        <Refusal why=form.problem("split")/>
         {loaded(resource, move |found| view! { <Snapshots found form/> })}
     }
 }
@@ -53,18 +51,16 @@ pub fn SnapshotsPage() -> impl IntoView {
 fn Snapshots(found: Found, form: Form) -> impl IntoView {
     let Found { snapshots, splits } = found;
     let make = (!splits.is_empty()).then(|| {
-        let option = |split: SplitSummary| view! { <option>{split.name}</option> };
-        let options = splits.into_iter().map(option).collect_any();
+        let option = |split: SplitSummary| (split.name.clone(), split.name);
+        let options = splits.into_iter().map(option).collect::<Vec<_>>();
         view! {
             <PostForm form action="/snapshots" button="Make today’s snapshot">
-                <div class="form-row">
-                    <label for="field-split">"Split"</label>
-                    <select id="field-split" name="split" aria-describedby="field-split-hint">{options}</select>
-                    <p class="quiet" id="field-split-hint">"It cannot be removed or made again."</p>
-                </div>
+                <OneOf form name="split" label="Split" options hint="It cannot be removed or made again."/>
             </PostForm>
         }
     });
+    // The field shows it where there is one.
+    let why = form.problem("split").filter(|_| make.is_none());
     view! {
         <ItemTable
             caption="Snapshots, the latest first"
@@ -73,6 +69,7 @@ fn Snapshots(found: Found, form: Form) -> impl IntoView {
             row=snapshot_row
             none="There is no snapshot yet. Administrators make them here, by “swe-ci snapshot make”, or by a schedule."
         />
+        {why.map(|why| view! { <Refusal why/> })}
         {make}
     }
 }

@@ -17,9 +17,8 @@ struct BadField {
 #[derive(Deserialize)]
 struct Checked {
     problems: Vec<BadField>,
-    /// A part of the page for the element with `data-estimate`; none while the run
-    /// cannot be estimated.
-    estimate: Option<String>,
+    /// A part of the page for the element with `data-estimate`.
+    estimate: String,
 }
 
 /// Checks a field of the form inside when somebody leaves it: the server, which
@@ -27,18 +26,22 @@ struct Checked {
 /// can. Fields that nobody has visited are left alone, and what is secret stays here.
 #[island]
 pub fn CheckedForm(children: Children) -> impl IntoView {
+    let asked = StoredValue::new(0_u32);
     let on_change = move |event: web_sys::Event| {
+        asked.update_value(|asked| *asked += 1);
+        let now = asked.get_value();
+        let is_latest = move || asked.try_get_value() == Some(now);
         let field = event
             .target()
             .and_then(|field| field.dyn_into::<Element>().ok());
         if let Some(field) = field {
-            leptos::task::spawn_local(async move { _ = check(&field).await });
+            leptos::task::spawn_local(async move { _ = check(&field, is_latest).await });
         }
     };
     view! { <div on:change=on_change>{children()}</div> }
 }
 
-async fn check(field: &Element) -> Option<()> {
+async fn check(field: &Element, is_latest: impl Fn() -> bool) -> Option<()> {
     let (id, name) = (field.id(), field.get_attribute("name")?);
     let text = document().get_element_by_id(&format!("{id}-problem"))?;
     let form = field
@@ -55,10 +58,11 @@ async fn check(field: &Element) -> Option<()> {
     let checked: Checked = fetch::post_for(&form.get_attribute("action")?, &fields)
         .await
         .ok()?;
-    if let (Some(html), Ok(Some(place))) =
-        (checked.estimate, form.query_selector("[data-estimate]"))
+    // An answer that a later one has overtaken is about other values.
+    if let Some(place) = form.query_selector("[data-estimate]").ok()?
+        && is_latest()
     {
-        place.set_inner_html(&html);
+        place.set_inner_html(&checked.estimate);
     }
     let problem = checked.problems.into_iter().find(|bad| bad.field == name);
     let _ = match problem {

@@ -63,8 +63,8 @@ async fn figures_are_walked_by_keyboard_and_fit() {
         browser.eval(&said).await,
         json!("Stepper, iterations counted 3: 0.333")
     );
-    // Another γ by a link: the page stays, the address and the words follow.
-    browser.eval("window.untouched = true; document.querySelector('.choices a[href*=\"gamma=2.00\"]').click()").await;
+    // Another γ: the page stays, the address and the words follow.
+    browser.eval("window.untouched = true; document.querySelector('#gamma-exact').value = '2.00'; document.querySelector('.gamma button').click()").await;
     browser
         .until(
             "the figures are of another γ",

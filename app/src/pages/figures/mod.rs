@@ -6,19 +6,18 @@
 mod data;
 mod section;
 
-use std::cmp::Ordering;
-
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
-use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::metrics::Convention;
+use swe_ci_core::requirement::Mode;
 use swe_ci_views::figures::Figure;
 use swe_ci_views::leaderboard::View;
 
 use self::data::{Shown, shown};
-use self::section::{Drawing, Empty, Section};
+use self::section::{Drawing, Empty, Section, notes};
 use crate::components::CollectAny;
 use crate::components::{
-    Choice, Choices, InPlace, NoRuns, NoTasks, PageHead, PageTop, SnapshotNote, fetched, loaded,
+    Choices, GammaForm, InPlace, NoRuns, NoTasks, PageHead, PageTop, SnapshotNote, fetched, loaded,
 };
 use crate::components::{convention_choices, mode_choices, split_choices, unseen_choices};
 use crate::error::AppError;
@@ -143,15 +142,12 @@ fn WithoutRank(models: Vec<String>) -> impl IntoView {
     })
 }
 
-/// The γs that links offer; the address accepts any other.
-const GAMMAS: [f64; 6] = [0.5, 0.8, 1.0, 1.2, 1.5, 2.0];
-
-/// The controls of the figures: links, so that they work without JavaScript.
+/// The controls of the figures; they work without JavaScript.
 #[component]
 fn Controls(shown: Shown, reading: Signal<Reading>) -> impl IntoView {
     let several = shown.splits.len() > 1;
     let now = reading.get_untracked();
-    let gammas = gammas(&now);
+    let gamma = now.gamma;
     let (chosen, now) = (now.convention, StoredValue::new(now));
     let conventions = convention_choices(
         move || chosen,
@@ -178,8 +174,8 @@ fn Controls(shown: Shown, reading: Signal<Reading>) -> impl IntoView {
     });
     view! {
         <section class="controls" aria-label="Settings">
+            <GammaForm gamma/>
             <div class="controls-choices">
-                <Choices label="γ" word=Word::Gamma choices=gammas/>
                 <Choices label="Counting" word=Word::Convention choices=conventions/>
                 <Choices label="Mode" word=Word::Mode choices=modes/>
                 <Choices label="Tasks" word=Word::Unseen choices=by_age/>
@@ -191,30 +187,6 @@ fn Controls(shown: Shown, reading: Signal<Reading>) -> impl IntoView {
 
 fn in_figures(reading: Reading) -> String {
     format!("/figures{}", reading.to_query())
-}
-
-fn gammas(now: &Reading) -> Vec<Choice> {
-    let usual = GAMMAS.into_iter().filter_map(|g| Gamma::new(g).ok());
-    let mut gammas: Vec<Gamma> = usual.collect();
-    if !gammas.contains(&now.gamma) {
-        gammas.push(now.gamma);
-    }
-    gammas.sort_by(|a, b| a.get().total_cmp(&b.get()));
-    let choice = |gamma: Gamma| {
-        let hint = match gamma.get().total_cmp(&1.0) {
-            Ordering::Equal => "All iterations weigh the same",
-            Ordering::Greater => "Later iterations weigh more",
-            Ordering::Less => "Earlier iterations weigh more",
-        };
-        let now = now.clone();
-        Choice {
-            label: format::gamma(gamma),
-            hint: hint.to_owned(),
-            chosen: Signal::stored(gamma == now.gamma),
-            href: Signal::stored(in_figures(Reading { gamma, ..now })),
-        }
-    };
-    gammas.into_iter().map(choice).collect()
 }
 
 /// A single figure, for other sites to frame.
@@ -235,15 +207,12 @@ async fn one((slug, reading): (String, Reading)) -> Result<Shown, AppError> {
 #[component]
 fn EmbedView(shown: Shown) -> impl IntoView {
     let whole = shown.address("figures");
-    let split = shown.split.clone().unwrap_or_default();
-    let words = format!(
-        "{split}, {} convention, γ {}",
-        shown.convention.name(),
-        format::gamma(shown.gamma)
-    );
+    let words = in_words(&shown);
     let figures = shown.figures.clone();
     let shown = StoredValue::new(shown);
     let figure = move |(which, data): (Figure, _)| {
+        let notes = shown.with_value(|shown| notes(&data, shown)).into_iter();
+        let notes = notes.map(|note| view! { <p class="quiet">{note}</p> });
         let href = format!("{whole}#{}", which.name());
         view! {
             <PageHead title=which.title() description=which.reading()/>
@@ -253,6 +222,7 @@ fn EmbedView(shown: Shown) -> impl IntoView {
                     <p>{which.reading()}</p>
                 </figcaption>
                 <Drawing which data shown/>
+                {notes.collect_any()}
                 <p class="quiet">
                     <a href=href target="_blank" rel="external noopener">"swe-ci"</a>
                     {format!(" · {words}")}
@@ -263,38 +233,19 @@ fn EmbedView(shown: Shown) -> impl IntoView {
     figures.into_iter().map(figure).collect_any()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_gamma_in_between_is_a_choice_too() {
-        let check = |gamma, expect: &[&str], chosen: &str| {
-            let now = Reading {
-                gamma: Gamma::new(gamma).unwrap(),
-                ..reading_of(&leptos_router::params::ParamsMap::new())
-            };
-            let choices = gammas(&now);
-            let labels: Vec<&str> = choices.iter().map(|c| c.label.as_str()).collect();
-            assert_eq!(labels, expect);
-            let now: Vec<&str> = choices
-                .iter()
-                .filter(|c| c.chosen.get_untracked())
-                .map(|c| c.label.as_str())
-                .collect();
-            assert_eq!(now, [chosen]);
-        };
-        let owner = Owner::new();
-        owner.set();
-        check(
-            1.0,
-            &["0.50", "0.80", "1.00", "1.20", "1.50", "2.00"],
-            "1.00",
-        );
-        check(
-            1.07,
-            &["0.50", "0.80", "1.00", "1.07", "1.20", "1.50", "2.00"],
-            "1.07",
-        );
-    }
+/// "full, mode rdd, paper convention, γ 1.00, snapshot of 2026-11-27".
+fn in_words(shown: &Shown) -> String {
+    let mode = (shown.mode != Mode::default()).then(|| format!(", mode {}", shown.mode.name()));
+    let unseen = shown.unseen.then_some(", unseen tasks only");
+    let snapshot = shown.snapshot.as_ref();
+    let snapshot = snapshot.map(|of| format!(", snapshot of {}", of.day));
+    format!(
+        "{}{}, {} convention, γ {}{}{}",
+        shown.split.as_deref().unwrap_or_default(),
+        mode.unwrap_or_default(),
+        shown.convention.name(),
+        format::gamma(shown.gamma),
+        unseen.unwrap_or_default(),
+        snapshot.unwrap_or_default()
+    )
 }

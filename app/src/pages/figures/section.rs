@@ -203,7 +203,7 @@ fn basis(which: Figure, shown: &Shown) -> String {
 }
 
 /// Sentences about data that is left out or comes from elsewhere.
-fn notes(data: &Data, shown: &Shown) -> Vec<String> {
+pub(super) fn notes(data: &Data, shown: &Shown) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(left_out) = data.left_out() {
         let models = format::names(&left_out.models);

@@ -7,11 +7,12 @@ use swe_ci_views::figures::{GAMMA_MAX, GAMMA_MIN};
 use swe_ci_views::view::SplitSummary;
 
 use crate::components::{
-    Choice, Choices, HiddenFields, Popup, convention_choices, mode_choices, split_choices,
+    Choice, Choices, GammaField, HiddenFields, Popup, convention_choices, mode_choices,
+    split_choices,
 };
 use crate::format;
 use crate::glossary::Word;
-use crate::query::{EXCLUDE, GAMMA_LEAST, GAMMA_MOST, LEADER, OFF, Reading};
+use crate::query::{EXCLUDE, LEADER, OFF, Reading};
 
 /// Split, convention, mode and published rows, folded behind their present values.
 #[component]
@@ -86,39 +87,30 @@ pub(super) fn GammaControl(
     /// N: how many iterations the words about γ are for.
     iterations: u32,
 ) -> impl IntoView {
-    let gamma = format::gamma(reading.gamma);
+    let exact = reading.gamma;
+    let gamma = format::gamma(exact);
     let words = weight_words(reading.gamma, iterations);
     let action = reading.path();
     view! {
         <form class="gamma" method="get" action=action autocomplete="off" data-in-place="">
             <Hidden reading gamma=false view=true/>
-            <label for="gamma-exact">"γ"</label>
-            <input
-                id="gamma"
-                class="needs-js"
-                type="range"
-                min=GAMMA_MIN.to_string()
-                max=GAMMA_MAX.to_string()
-                step="0.01"
-                list="gamma-stops"
-                value=gamma.clone()
-                aria-label="γ"
-                aria-describedby="gamma-words"
-            />
-            <datalist id="gamma-stops">
-                <option value="1"></option>
-            </datalist>
-            <input
-                id="gamma-exact"
-                name="gamma"
-                type="number"
-                min=GAMMA_LEAST.to_string()
-                max=GAMMA_MOST.to_string()
-                step="0.01"
-                value=gamma
-                title="Any γ from 0.1 to 10"
-                aria-describedby="gamma-words"
-            />
+            <GammaField gamma=exact described="gamma-words">
+                <input
+                    id="gamma"
+                    class="needs-js"
+                    type="range"
+                    min=GAMMA_MIN.to_string()
+                    max=GAMMA_MAX.to_string()
+                    step="0.01"
+                    list="gamma-stops"
+                    value=gamma
+                    aria-label="γ"
+                    aria-describedby="gamma-words"
+                />
+                <datalist id="gamma-stops">
+                    <option value="1"></option>
+                </datalist>
+            </GammaField>
             <span id="gamma-words" class="gamma-words">{words}</span>
             <button class="button no-js">"Rank"</button>
         </form>

@@ -30,7 +30,6 @@ pub(super) fn Reader(first: Row) -> impl IntoView {
 }
 
 fn in_words(row: &Row) -> String {
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let interval = row
         .intervals
         .map(|i| format::interval_in_words(i.evoscore, 2));
@@ -41,9 +40,9 @@ fn in_words(row: &Row) -> String {
         row.model,
         format::score(row.evoscore),
         interval.unwrap_or_default(),
-        percent(row.zero_regression_rate),
+        format::percent(row.zero_regression_rate),
         format::count(row.tasks, "task"),
-        percent(row.solved_rate),
+        format::percent(row.solved_rate),
         format::decimals(row.average_turns, 1)
     )
 }
@@ -213,8 +212,8 @@ mod tests {
         let row = &leaderboard(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0];
         assert_eq!(
             in_words(row),
-            "m scores 0.500. In 100 % of its 1 task no passing test was ever broken, \
-             0 % ended solved, and a task took 1.0 iterations on average."
+            "m scores 0.500. In 100\u{a0}% of its 1 task no passing test was ever broken, \
+             0\u{a0}% ended solved, and a task took 1.0 iterations on average."
         );
         let leaderboard = leaderboard_of(&[("m", vec![&[0.5], &[1.0]])]);
         let row =
@@ -222,7 +221,7 @@ mod tests {
                 [0];
         let words = in_words(row);
         assert!(
-            words.starts_with("m scores 0.750 (95\u{a0}% interval 0.50 to 1.00). In 100 %"),
+            words.starts_with("m scores 0.750 (95\u{a0}% interval 0.50 to 1.00). In 100\u{a0}%"),
             "{words}"
         );
     }

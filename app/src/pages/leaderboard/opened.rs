@@ -68,7 +68,7 @@ pub(super) fn OpenRow(
     let ends = ends.collect_any();
     let model = model_href(&row.model, convention);
     view! {
-        <tr role="row" class="row-open" id=format!("open-{}", opened.run_id)>
+        <tr role="row" class="row-open">
             <td role="cell" colspan=columns>
                 <div class="row-parts">
                     <section>
@@ -83,8 +83,8 @@ pub(super) fn OpenRow(
                     <section>
                         <h2>"What breaks"</h2>
                         <dl>
-                            {fact("Tasks without a regression", percent(row.zero_regression_rate))}
-                            {fact("Tasks solved", percent(row.solved_rate))}
+                            {fact("Tasks without a regression", format::percent(row.zero_regression_rate))}
+                            {fact("Tasks solved", format::percent(row.solved_rate))}
                             {ends}
                         </dl>
                     </section>
@@ -92,10 +92,6 @@ pub(super) fn OpenRow(
             </td>
         </tr>
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0}\u{a0}%", share * 100.0)
 }
 
 /// The known amounts of an average evolution, each with its name.

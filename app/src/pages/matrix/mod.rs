@@ -141,10 +141,6 @@ fn MatrixView(found: Found, #[prop(into)] query: Signal<MatrixQuery>) -> impl In
 #[component]
 fn How(splits: Vec<SplitSummary>, split: String, query: Signal<MatrixQuery>) -> impl IntoView {
     let gamma = Signal::derive(move || query.with(|a| a.gamma));
-    let others = Signal::derive(move || {
-        let fields = query.with(MatrixQuery::fields).into_iter();
-        fields.filter(|(name, _)| *name != "gamma").collect()
-    });
     let mut by_split = split_choices(&splits, &split, move |name| {
         let mut query = query.get();
         query.split = Some(name.to_owned());
@@ -178,7 +174,7 @@ fn How(splits: Vec<SplitSummary>, split: String, query: Signal<MatrixQuery>) -> 
     );
     view! {
         <section class="controls" aria-label="How to read the matrix">
-            <GammaForm action="/matrix" gamma others/>
+            <GammaForm gamma/>
             <div class="controls-choices">
                 <Choices label="Split" choices=by_split/>
                 <Choices label="Counting" choices=by_convention/>

@@ -1,5 +1,6 @@
 //! The estimate of a run, in words.
 
+use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_views::submission::{Estimate, Range};
 
@@ -8,12 +9,21 @@ use crate::components::fact;
 use crate::format;
 
 /// An estimate as a part of the page, for a form that is being filled in.
-pub fn estimate_in_html(estimate: Estimate) -> String {
-    estimated(estimate).to_html()
+pub fn estimate_in_html(estimate: Option<Estimate>) -> String {
+    estimated_or_not(estimate).to_html()
+}
+
+pub(super) fn estimated_or_not(estimate: Option<Estimate>) -> impl IntoView {
+    match estimate {
+        Some(estimate) => Either::Left(estimated(estimate)),
+        None => Either::Right(view! {
+            <p class="quiet">"Cost and time from earlier runs, once harness, model and split are known."</p>
+        }),
+    }
 }
 
 /// The estimate for the run, and its basis.
-pub(super) fn estimated(estimate: Estimate) -> impl IntoView {
+fn estimated(estimate: Estimate) -> impl IntoView {
     let hours = |seconds: u64| format::roughly(seconds as f64);
     let [money, time, tokens] = [
         estimate

@@ -4,7 +4,6 @@ mod desk;
 mod estimate;
 mod settings;
 
-use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_views::run_list::ListedRun;
 use swe_ci_views::submission::{PRESETS, Section};
@@ -20,7 +19,7 @@ use crate::query::{encode, named, of_query};
 pub use estimate::estimate_in_html;
 
 use desk::{Desk, new_run, visibilities};
-use estimate::estimated;
+use estimate::estimated_or_not;
 use settings::{Advanced, Continued, Summary, VISIBILITY, fields};
 
 #[component]
@@ -73,12 +72,7 @@ fn RunForm(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
             <section class="note run-form-estimate" id="preview" aria-labelledby="preview-title" tabindex="-1" data-result=is_answer>
                 <h2 id="preview-title">"Estimate"</h2>
                 <div data-estimate="" aria-live="polite">
-                    {match estimate {
-                        Some(estimate) => Either::Left(estimated(estimate)),
-                        None => Either::Right(view! {
-                            <p class="quiet">"Cost and time from earlier runs, once harness, model and split are known."</p>
-                        }),
-                    }}
+                    {estimated_or_not(estimate)}
                 </div>
             </section>
             <p class="run-form-buttons">

@@ -3,7 +3,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_views::submission::{
-    NEW_KEY_NAME, OWN_PROGRAMMER, Only, SETTINGS, Section, Setting, SettingKind,
+    NEW_KEY, NEW_KEY_NAME, OWN_PROGRAMMER, Only, SETTINGS, Section, Setting, SettingKind,
 };
 
 use super::desk::Choices;
@@ -11,7 +11,6 @@ use crate::components::CollectAny;
 use crate::components::{Field, Form, LongText, OneOf, field_id};
 
 pub(super) const VISIBILITY: &str = "visibility";
-const NEW_KEY: &str = "new-key";
 const NEW_KEY_LABEL: &str = "New key";
 const NEW_KEY_NAME_LABEL: &str = "Name of the new key";
 

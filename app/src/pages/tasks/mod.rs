@@ -209,7 +209,7 @@ fn figure(task: &TaskSummary, size: Size) -> String {
             format::or_dash(solved)
         }
         Size::Score => format::score(value),
-        Size::Contradicted => format!("{} %", format::decimals(100.0 * value, 0)),
+        Size::Contradicted => format::percent(value),
         Size::Tests => format!(
             "{} → {}",
             format::thousands(task.base_passed),

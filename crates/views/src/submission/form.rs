@@ -26,6 +26,8 @@ pub const OWN_PROGRAMMER: &str = "programmer";
 pub const ADD_KEY: &str = "+";
 /// The field with the name of that key.
 pub const NEW_KEY_NAME: &str = "new-key-name";
+/// The field with that key.
+pub const NEW_KEY: &str = "new-key";
 
 impl FromIterator<(String, String)> for RunForm {
     fn from_iter<T: IntoIterator<Item = (String, String)>>(fields: T) -> Self {

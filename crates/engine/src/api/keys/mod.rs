@@ -35,12 +35,7 @@ impl Engine {
     /// invalid, or the master key is not the one that sealed the other keys.
     pub async fn set_key(&self, name: &str, value: &SecretString) -> Result<()> {
         let ring = self.own_keyring()?;
-        if !is_plain_name(name) {
-            return Err(Error::Invalid(
-                "a key's name has 1 to 200 letters, digits, `.`, `_` and `-`, and no `.` first"
-                    .into(),
-            ));
-        }
+        check_name(name)?;
         let value = header_value(value)?;
         let mut keys = self.store.keys_alone().await?;
         let master = self.keys.master_of(&keys)?;
@@ -131,8 +126,17 @@ impl Engine {
     }
 }
 
+pub(crate) fn check_name(name: &str) -> Result<()> {
+    match is_plain_name(name) {
+        true => Ok(()),
+        false => Err(Error::Invalid(
+            "a key's name has 1 to 200 letters, digits, `.`, `_` and `-`, and no `.` first".into(),
+        )),
+    }
+}
+
 /// Without the line end of files and pipes; the rest must fit into a header.
-fn header_value(value: &SecretString) -> Result<SecretString> {
+pub(crate) fn header_value(value: &SecretString) -> Result<SecretString> {
     let value = value.expose_secret().trim_end_matches(['\r', '\n']);
     let fits = (1..=4_096).contains(&value.len()) && value.bytes().all(|b| b.is_ascii_graphic());
     match fits {

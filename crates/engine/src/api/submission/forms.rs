@@ -6,22 +6,48 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::agent::{Endpoint, HarnessConfig, Protocol};
 use swe_ci_core::run::{BadConfig, RunConfig};
 use swe_ci_views::account::{AccountRole, Visibility};
-use swe_ci_views::submission::{Estimate, RunForm};
+use swe_ci_views::submission::{Estimate, NEW_KEY, NEW_KEY_NAME, RunForm};
 
 use super::Draft;
 use super::validation_errors::ValidationErrors;
+use crate::api::keys;
 use crate::{Engine, run_configuration};
 
 #[swe_ci_boxed::boxed]
 impl Engine {
     /// The configuration in a form. Its endpoints speak what their harness speaks, so
-    /// that nobody has to know it.
+    /// that nobody has to know it. `new_key` is the typed key that is not stored yet.
     ///
     /// # Errors
     /// As [`Engine::submit`]; the fields are those of the form.
-    pub async fn read_form(&self, form: &RunForm, visibility: Visibility) -> Result<RunConfig> {
-        let (config, _) = self.checked_form(form, visibility).await?;
-        Ok(config)
+    pub async fn read_form(
+        &self,
+        form: &RunForm,
+        visibility: Visibility,
+        new_key: &SecretString,
+    ) -> Result<RunConfig> {
+        let mut errors = ValidationErrors::default();
+        let config = match self.checked_form(form, visibility).await {
+            Ok((config, _)) => Some(config),
+            Err(Error::Rejected(problems)) => {
+                errors.0 = problems;
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        if form.adds_key() {
+            let name = keys::check_name(form.text(NEW_KEY_NAME));
+            let value = keys::header_value(new_key).map(drop);
+            for (field, checked) in [(NEW_KEY_NAME, name), (NEW_KEY, value)] {
+                if let Err(bad) = checked {
+                    errors.add(field, bad.to_string());
+                }
+            }
+        }
+        match config.filter(|_| errors.0.is_empty()) {
+            Some(config) => Ok(config),
+            None => Err(Error::Rejected(errors.0)),
+        }
     }
 
     /// Estimates the cost of the run in a form.
@@ -61,7 +87,7 @@ impl Engine {
             .adds_key()
             .then(|| endpoint.key.take().unwrap_or_else(|| "new".to_owned()));
         if typed.is_some() && new_key.expose_secret().is_empty() {
-            errors.add("new-key", "required");
+            errors.add(NEW_KEY, "required");
         }
         let ring = self.keyring_for(&config, &mut errors).await?;
         errors.into_result()?;

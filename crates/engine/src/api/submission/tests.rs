@@ -334,15 +334,26 @@ async fn a_form_reports_everything_at_once() {
     let mut form = RunForm::of_config(&asking(PUBLIC, Some("mine")));
     form.set("samples", "many");
     form.set("tasks", "nope");
-    let Err(Error::Rejected(problems)) = ada.read_form(&form, Visibility::Private).await else {
-        panic!("it is refused");
+    let refused = async |form: &RunForm, key: &str| {
+        let read = ada.read_form(form, Visibility::Private, &key.into()).await;
+        let Err(Error::Rejected(problems)) = read else {
+            panic!("it is refused");
+        };
+        let fields = problems.into_iter().map(|bad| bad.field);
+        fields.collect::<Vec<_>>()
     };
-    let fields: Vec<&str> = problems.iter().map(|bad| bad.field.as_str()).collect();
+    let fields = refused(&form, "").await;
     assert_eq!(fields, ["samples", "tasks", "endpoint.key"]);
     // A key that comes with the run need not be stored.
     form = RunForm::of_config(&asking(PUBLIC, None));
     form.set("endpoint.key", "+");
     form.set("new-key-name", "mine");
-    let config = ada.read_form(&form, Visibility::Private).await.unwrap();
+    form.set("samples", "many");
+    let fields = refused(&form, "with a space").await;
+    assert_eq!(fields, ["samples", "new-key"]);
+    form.set("samples", "1");
+    let key = "sk".into();
+    let config = ada.read_form(&form, Visibility::Private, &key);
+    let config = config.await.unwrap();
     assert_eq!(config.keys(), ["mine"]);
 }
