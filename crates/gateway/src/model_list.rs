@@ -1,21 +1,24 @@
 //! The models that a provider lists, for whoever chooses one.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::time::Duration;
 
+use futures::StreamExt;
 use secrecy::SecretString;
 use serde_json::Value;
 use swe_ci_core::agent::{Endpoint, Protocol};
 use swe_ci_core::permissions::Reach;
+use swe_ci_core::problems::Problems;
 
+use super::protocol::read_json;
 use super::provider_request::{innermost, with_headers};
+use super::unpacking::pieces;
 use super::{Gateway, refusal, refused_by_name};
 
 const LIMIT: Duration = Duration::from_secs(10);
 const MAX_BYTES: usize = 4 << 20;
 const MAX_MODELS: usize = 2_000;
-/// As long as a model's name in a configuration.
-const MAX_NAME: usize = 120;
 
 impl Gateway {
     /// The models of an endpoint, by name; its own `model` is not used. `keys` are those
@@ -48,14 +51,15 @@ impl Gateway {
         let no_answer = |error: reqwest::Error| {
             refusal(&error).unwrap_or_else(|| format!("no answer ({})", innermost(&error)))
         };
-        let mut response = sent.await.map_err(no_answer)?;
+        let response = sent.await.map_err(no_answer)?;
         let status = response.status();
         if !status.is_success() {
             return Err(format!("the provider lists no models: HTTP {status}"));
         }
         let mut bytes = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(no_answer)? {
-            bytes.extend_from_slice(&piece);
+        let mut pieces = pin!(pieces(response));
+        while let Some(piece) = pieces.next().await {
+            bytes.extend_from_slice(&piece.map_err(|why| format!("no answer ({why})"))?);
             if bytes.len() > MAX_BYTES {
                 return Err("the provider's list of models is too long".to_owned());
             }
@@ -70,7 +74,7 @@ impl Gateway {
 
 /// From the lists of OpenAI and Anthropic, or of Google.
 fn names(answer: &[u8]) -> Vec<String> {
-    let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
+    let answer = read_json(answer).unwrap_or_default();
     let (list, field) = match answer.get("data") {
         Some(list) => (Some(list), "id"),
         None => (answer.get("models"), "name"),
@@ -80,8 +84,9 @@ fn names(answer: &[u8]) -> Vec<String> {
         let name = model.get(field)?.as_str()?;
         Some(name.strip_prefix("models/").unwrap_or(name).to_owned())
     });
-    let plain = |name: &String| !name.is_empty() && name.chars().count() <= MAX_NAME;
-    let mut names: Vec<String> = names.filter(plain).take(MAX_MODELS).collect();
+    // Of those that a configuration may have.
+    let valid = |name: &String| Problems::first(|p| p.one_line("model", name, 1)).is_ok();
+    let mut names: Vec<String> = names.filter(valid).take(MAX_MODELS).collect();
     names.sort();
     names.dedup();
     names
@@ -102,6 +107,10 @@ mod tests {
         );
         check(r#"{"models": [{"name": "models/g-1"}]}"#, &["g-1"]);
         check(r#"{"data": [{"id": ""}, {"id": 3}, {}]}"#, &[]);
+        check(
+            r#"{"data": [{"id": "a\nb"}, {"id": "a", "n": NaN}]}"#,
+            &["a"],
+        );
         check(r#"{"data": "x"}"#, &[]);
         check("<html>", &[]);
     }

@@ -3,7 +3,8 @@
 
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::agent::{Endpoint, HarnessConfig, Protocol};
+use swe_ci_core::agent::{Endpoint, HarnessConfig};
+use swe_ci_core::hosted_tools::is_searching_model;
 use swe_ci_core::run::{BadConfig, RunConfig};
 use swe_ci_views::account::{AccountRole, Visibility};
 use swe_ci_views::submission::{Estimate, NEW_KEY, NEW_KEY_NAME, RunForm};
@@ -98,7 +99,9 @@ impl Engine {
             endpoint.key = Some(name);
         }
         let listed = self.gateway.models(self.reach(), &endpoint, &keys).await;
-        listed.map_err(Error::Invalid)
+        let mut models = listed.map_err(Error::Invalid)?;
+        models.retain(|model| config.allow_hosted_tools || !is_searching_model(model));
+        Ok(models)
     }
 
     async fn checked_form(
