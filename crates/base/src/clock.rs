@@ -54,8 +54,18 @@ struct Waits {
     running: u32,
     /// Start of the present waiting time, if any wait is running.
     since: Option<Instant>,
-    /// Of the waiting time before.
-    total: Duration,
+    /// The waiting times before, in order; none touches another.
+    past: Vec<(Instant, Instant)>,
+}
+
+impl Waits {
+    /// Adds the time from then to now; what is in it already counts once.
+    fn add(&mut self, mut from: Instant) {
+        while let Some((earlier, _)) = self.past.pop_if(|(_, to)| *to >= from) {
+            from = from.min(earlier);
+        }
+        self.past.push((from, Instant::now()));
+    }
 }
 
 /// A running wait; dropping it ends the wait.
@@ -71,15 +81,19 @@ impl ExcludedTime {
         Wait(self.clone())
     }
 
-    /// Adds time that turned out afterwards to be a wait.
-    pub fn exclude(&self, time: Duration) {
-        self.lock().total += time;
+    /// Adds the time from then to now, which turned out to be a wait.
+    pub fn exclude_since(&self, from: Instant) {
+        self.lock().add(from);
     }
 
     /// The duration of all waits so far.
     pub fn total(&self) -> Duration {
         let waits = self.lock();
-        waits.total + waits.since.map_or(Duration::ZERO, |since| since.elapsed())
+        let now = Instant::now();
+        let since = waits.since.unwrap_or(now);
+        let past = waits.past.iter();
+        let past = past.map(|(from, to)| since.min(*to).saturating_duration_since(*from));
+        past.sum::<Duration>() + now.saturating_duration_since(since)
     }
 
     /// Returns once this much time has passed from now, waits aside.
@@ -112,7 +126,7 @@ impl Drop for Wait {
         if waits.running == 0
             && let Some(since) = waits.since.take()
         {
-            waits.total += since.elapsed();
+            waits.add(since);
         }
     }
 }
@@ -144,5 +158,13 @@ mod tests {
         assert!(total <= started_at.elapsed());
         tokio::time::sleep(Duration::from_millis(5)).await;
         assert_eq!(clock.total(), total);
+        // Beside a running wait, and over earlier ones.
+        let running = clock.wait();
+        clock.exclude_since(started_at);
+        assert!(clock.total() <= started_at.elapsed());
+        assert!(clock.total() >= total + Duration::from_millis(5));
+        drop(running);
+        clock.exclude_since(started_at);
+        assert!(clock.total() <= started_at.elapsed());
     }
 }

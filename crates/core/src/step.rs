@@ -275,11 +275,12 @@ impl StepOutcome {
         matches!(self, Self::Done | Self::NoChange)
     }
 
-    /// Whether an attempt failed for a reason other than the agent.
-    pub fn is_external_failure(self) -> bool {
+    /// Whether others than the agent ended an attempt: the platform, the provider, the
+    /// run's budget, or a pause.
+    pub fn is_ended_by_others(self) -> bool {
         matches!(
             self,
-            Self::InfraFailed | Self::ProviderFailed | Self::BudgetSpent
+            Self::InfraFailed | Self::ProviderFailed | Self::BudgetSpent | Self::Interrupted
         )
     }
 }
@@ -768,7 +769,7 @@ mod tests {
             if !matches!(ended, State::Ended(ending) if ending.can_be_retried()) {
                 return Ok(());
             }
-            let without = valid.iter().copied().filter(|o| !o.is_external_failure());
+            let without = valid.iter().copied().filter(|o| !o.is_ended_by_others());
             let without = State::resume(PLAN, without).unwrap();
             let retried = State::resume(PLAN, valid.iter().copied().chain([Retried])).unwrap();
             let (State::Active(retried), State::Active(without)) = (retried, without) else {

@@ -70,9 +70,7 @@ pub(super) async fn respond(
     // A task of its own, so that an answer is counted even if the harness has
     // closed the connection.
     let span = active.span();
-    session
-        .exchanges
-        .spawn(active.run(headers).instrument(span));
+    session.tasks.spawn(active.run(headers).instrument(span));
     response.await
 }
 
@@ -147,6 +145,8 @@ impl ActiveExchange {
     async fn run(mut self, headers: HeaderMap) {
         let closed = self.session.closed.clone();
         let waited = self.session.excluded.total();
+        // The provider may charge for it from now on, whatever becomes of this process.
+        self.session.keep_usage().await;
         let trouble = match &self.session.config.recording {
             Some(_) => self.replay().await,
             None => {
@@ -181,7 +181,7 @@ impl ActiveExchange {
         if let Err(error) = tokio::task::spawn_blocking(write).await {
             tracing::warn!("an exchange was not counted: {error:#}");
         }
-        self.session.config.ledger.settle().await;
+        self.session.settle().await;
     }
 
     /// Calls the provider until the harness has an answer. Returns why the provider is
@@ -197,7 +197,7 @@ impl ActiveExchange {
                 Ok(trouble) => return trouble,
                 Err(failure) => failure,
             };
-            if self.asks_whole(&failure) {
+            if self.falls_back_to_whole(&failure) {
                 continue;
             }
             match self.judge(&failure).await {
@@ -213,7 +213,7 @@ impl ActiveExchange {
 
     /// Whether the request is worth another try that asks for a whole answer: some
     /// providers never stream.
-    fn asks_whole(&mut self, failure: &Failure) -> bool {
+    fn falls_back_to_whole(&mut self, failure: &Failure) -> bool {
         let is_refused = failure.next == Next::Probe
             && failure
                 .status()
@@ -234,7 +234,7 @@ impl ActiveExchange {
                 () = tokio::time::sleep(interval) => {
                     let hopes = self.has_head || !self.exchange.retries.is_empty();
                     if hopes && !self.request.in_process {
-                        self.reply.keep_alive().await;
+                        self.reply.keep_alive();
                     }
                 }
             }
@@ -254,7 +254,7 @@ impl ActiveExchange {
     /// The harness gets what its request got.
     async fn pass_on_refusal(&mut self, failure: Failure) {
         let end = failure.end.as_deref();
-        let is_normal = end.is_some_and(|end| self.session.known.ends_so(end));
+        let is_normal = end.is_some_and(|end| self.session.known.knows_end(end));
         self.exchange.error = (!is_normal).then(|| failure.why.clone());
         let Some(stood) = failure.answer else {
             let (status, body) = self.reply.fail(Problem::ProviderFailed, &failure.why).await;

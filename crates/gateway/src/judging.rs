@@ -10,33 +10,31 @@ use super::probe_results::LONGEST_PAUSE;
 use super::provider_request::{Failure, Judged, Next};
 use super::recording::Retry;
 
-/// Tries of a request whose provider answers others.
-const MAX_TRIES: u32 = 5;
-/// The same where it throttles: some count the tokens of a minute.
-const MAX_THROTTLED: u32 = 8;
+/// Tries of a request whose provider answers others: some count the tokens of a minute.
+const MAX_TRIES: u32 = 8;
 
 impl ActiveExchange {
     /// Decides who is at fault. Waits, and returns [`Judged::Again`] once the same
     /// request is worth another try.
     pub(super) async fn judge(&mut self, failure: &Failure) -> Judged {
         self.tries += 1;
-        let passing = match failure.next {
+        let is_transient = match failure.next {
             Next::Nothing => return Judged::Provider(failure.why.clone()),
             Next::Try => true,
             Next::Probe => false,
         };
         // A provider need not support counting tokens in advance: no probe pays for it.
-        if self.request.counting && !passing {
+        if self.request.counting && !is_transient {
             return Judged::Request;
         }
         // Most of these pass: the first is worth no probe.
-        if passing && self.tries == 1 && self.pause_longer(failure).await {
+        if is_transient && self.tries == 1 && self.back_off(failure).await {
             return Judged::Again;
         }
-        match self.outwait(failure).await {
+        match self.wait_until_available(failure).await {
             Err(why) => Judged::Provider(why),
             Ok(Some(_)) => Judged::Again,
-            Ok(None) if self.deserves_another(failure).await => Judged::Again,
+            Ok(None) if self.may_be_retried(failure).await => Judged::Again,
             Ok(None) => Judged::Request,
         }
     }
@@ -45,7 +43,7 @@ impl ActiveExchange {
     ///
     /// # Errors
     /// Why the provider is to blame: the patience is spent.
-    async fn outwait(&mut self, failure: &Failure) -> Result<Option<String>, String> {
+    async fn wait_until_available(&mut self, failure: &Failure) -> Result<Option<String>, String> {
         let session = self.session.clone();
         let mut found = failure.unable.clone().map(Err);
         let mut since = Instant::now();
@@ -83,9 +81,9 @@ impl ActiveExchange {
 
     /// Whether a request may be sent again whose provider answers others: not if it was
     /// refused twice in the same way. Waits before. Half an answer is no refusal.
-    async fn deserves_another(&mut self, failure: &Failure) -> bool {
+    async fn may_be_retried(&mut self, failure: &Failure) -> bool {
         let end = failure.end.as_deref();
-        if end.is_some_and(|end| self.session.known.ends_so(end)) {
+        if end.is_some_and(|end| self.session.known.knows_end(end)) {
             return false;
         }
         let is_answer = failure.status().is_some_and(|status| status.is_success());
@@ -93,21 +91,17 @@ impl ActiveExchange {
         let refused = may_be_its_fault.then_some(failure.status());
         let repeated = refused.is_some() && self.refused == refused;
         self.refused = refused;
-        let most = match failure.is_throttling() {
-            true => MAX_THROTTLED,
-            false => MAX_TRIES,
-        };
-        if repeated || self.tries >= most {
+        if repeated || self.tries >= MAX_TRIES {
             return false;
         }
         // Once the patience is spent, without a pause: that is nobody's fault here.
-        self.pause_longer(failure).await;
+        self.back_off(failure).await;
         true
     }
 
     /// Waits as long as the provider asks, otherwise twice as long each time, with
     /// jitter; `false` if the patience is spent before.
-    async fn pause_longer(&mut self, failure: &Failure) -> bool {
+    async fn back_off(&mut self, failure: &Failure) -> bool {
         let pause = failure.pause.unwrap_or_else(|| with_jitter(self.own_pause));
         self.own_pause = self.own_pause.saturating_mul(2).min(LONGEST_PAUSE);
         let total = self.session.unable.total().saturating_add(pause);
@@ -142,7 +136,9 @@ impl ActiveExchange {
     /// its trouble has passed, for the answer cannot be asked for again.
     pub(super) async fn fault_in_answer(&mut self, why: Option<String>) -> Option<String> {
         let failure = Failure::new(Next::Probe, why?);
-        self.outwait(&failure).await.unwrap_or_else(Some)
+        self.wait_until_available(&failure)
+            .await
+            .unwrap_or_else(Some)
     }
 }
 

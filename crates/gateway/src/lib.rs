@@ -34,10 +34,10 @@ mod receive;
 mod recording;
 mod replay;
 mod reply;
+mod response_timeout;
 mod server;
 mod session;
 mod session_state;
-mod silence;
 mod sse;
 #[doc(hidden)]
 pub mod testing;
@@ -58,7 +58,7 @@ pub use budget_ledger::{Ledger, Ledgers, SharedAccount, Spent};
 pub use chat_answer::ChatAnswer;
 pub use recording::{Exchange, Lines};
 pub use replay::Recording;
-pub use session::{GatewaySession, SessionConfig, StopReason, Waiting};
+pub use session::{GatewaySession, SessionConfig, StopReason, UsageStore, Waiting};
 pub use sse::Splitter;
 
 use concurrency::ConcurrencyLimiters;
@@ -99,7 +99,7 @@ struct Inner {
     /// Connects only to public addresses.
     public_client: reqwest::Client,
     limiters: ConcurrencyLimiters,
-    probes: probe_results::Probes,
+    probes: probe_results::ProviderRecords,
     retry_policy: RetryPolicy,
 }
 
@@ -117,6 +117,9 @@ struct RetryPolicy {
     /// for so long at least until it is sent again; the agent's clock runs. Twice as
     /// long each time, up to ten times.
     longest_silence: Duration,
+    /// A provider has a queue if it has nothing of the probe's one word for so much longer
+    /// than its fastest answer took.
+    queue: Duration,
 }
 
 impl Default for RetryPolicy {
@@ -126,6 +129,7 @@ impl Default for RetryPolicy {
             first_pause: Duration::from_secs(1),
             probe_limit: Duration::from_mins(2),
             longest_silence: Duration::from_mins(1),
+            queue: Duration::from_secs(10),
         }
     }
 }
@@ -141,6 +145,8 @@ impl Gateway {
             // A redirect could send the key to any address.
             let client = client_within(reach, http_client())
                 .redirect(reqwest::redirect::Policy::none())
+                // It knows one of the two formats that have this name.
+                .no_deflate()
                 .connect_timeout(Duration::from_secs(30));
             client.build().context("cannot make an HTTP client")
         };
@@ -150,7 +156,7 @@ impl Gateway {
                 client: make(Reach::Anywhere)?,
                 public_client: make(Reach::Public)?,
                 limiters: ConcurrencyLimiters::default(),
-                probes: probe_results::Probes::default(),
+                probes: probe_results::ProviderRecords::default(),
                 retry_policy,
             }),
         })

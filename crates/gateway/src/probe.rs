@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use futures::StreamExt;
 use swe_ci_core::usage::Usage;
 
-use super::probe_results::{Asked, Verdict};
+use super::probe_results::{ProbeResult, Verdict};
 use super::protocol::{self, Meter, Metered};
 use super::provider_request::shorten;
 use super::session_state::SessionState;
@@ -52,18 +52,20 @@ impl SessionState {
             "probed the provider"
         );
         *latest = Some((began, verdict.clone()));
+        drop(latest);
+        self.settle().await;
         verdict
     }
 
     /// Some providers only stream, others never do.
-    async fn ask_for_a_word(&self) -> Asked {
+    async fn ask_for_a_word(&self) -> ProbeResult {
         match self.ask_once(true).await {
             Err((Some(status), _)) if status.is_client_error() => self.ask_once(false).await,
             answered => answered,
         }
     }
 
-    async fn ask_once(&self, streamed: bool) -> Asked {
+    async fn ask_once(&self, streamed: bool) -> ProbeResult {
         let limit = self.gateway.inner.retry_policy.probe_limit;
         let mut probe = Probe {
             session: self,
@@ -90,7 +92,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    async fn ask(&mut self, streamed: bool) -> Asked {
+    async fn ask(&mut self, streamed: bool) -> ProbeResult {
         let (began, session) = (Instant::now(), self.session);
         let endpoint = &session.config.endpoint;
         let request = protocol::minimal(endpoint, QUESTION, streamed).map_err(|e| (None, e))?;
@@ -126,7 +128,7 @@ impl Probe<'_> {
         let is_said = said
             .trim_end_matches(|c: char| !c.is_alphanumeric())
             .ends_with(WORD);
-        if let Some(end) = metered.odd_end.as_ref().filter(|_| !is_said) {
+        if let Some(end) = metered.unknown_end.as_ref().filter(|_| !is_said) {
             return failed(format!("the answer ended with `{end}`"));
         }
         if !metered.complete {
@@ -135,10 +137,12 @@ impl Probe<'_> {
         if !metered.says {
             return failed(format!("an empty answer: {}", shorten(&text)));
         }
-        if let Some(end) = metered.odd_end {
+        if let Some(end) = metered.unknown_end {
             session.known.learn_end(end);
         }
-        Ok(self.first.unwrap_or_else(|| began.elapsed()))
+        let first = self.first.unwrap_or_else(|| began.elapsed());
+        session.known.learn_speed(first);
+        Ok(first)
     }
 
     fn finish(&mut self) -> Metered {

@@ -13,7 +13,7 @@ pub(super) const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 const MAX_ENDS: usize = 8;
 
 /// Whether a request is worth another try before the probe, which it may save.
-pub(super) fn is_passing(status: StatusCode) -> bool {
+pub(super) fn is_transient(status: StatusCode) -> bool {
     status.is_server_error() || [408, 429].contains(&status.as_u16())
 }
 
@@ -21,10 +21,10 @@ pub(super) fn is_passing(status: StatusCode) -> bool {
 pub(super) type Verdict = Result<Duration, String>;
 
 /// The same of one probe, with the status that refused it.
-pub(super) type Asked = Result<Duration, (Option<StatusCode>, String)>;
+pub(super) type ProbeResult = Result<Duration, (Option<StatusCode>, String)>;
 
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct ProviderRecord {
     /// The latest probe: when it began, and its verdict.
     pub probe: tokio::sync::Mutex<Option<(Instant, Verdict)>>,
     learned: Mutex<Learned>,
@@ -36,37 +36,42 @@ pub(super) struct Known {
 struct Learned {
     /// While probes are not answered, when the next is due, and the pause before it.
     due: Option<(Instant, Duration)>,
-    probes: Probed,
+    probes: ProbeSupport,
+    /// The shortest time from a request to the first part of its answer, or its end.
+    fastest: Option<Duration>,
     /// The reasons that end answers to probes and are none of the protocol's.
     ends: BTreeSet<String>,
 }
 
 /// Whether the provider answers requests as small as a probe.
 #[derive(Debug, Default, Clone, Copy)]
-enum Probed {
+enum ProbeSupport {
     #[default]
     Unknown,
     Answered,
     /// As all requests, perhaps; since when.
     Refused(Instant),
     /// With this status while an agent's were answered: a probe lacks something.
-    Unfit(StatusCode),
+    AlwaysRefused(StatusCode),
 }
 
-impl Known {
+impl ProviderRecord {
     /// `after_answer`: an agent's request, sent after a refused probe, was answered.
-    pub fn learn(&self, asked: Asked, after_answer: bool, first_pause: Duration) -> Verdict {
+    pub fn learn(&self, asked: ProbeResult, after_answer: bool, first_pause: Duration) -> Verdict {
         let mut learned = self.learned();
         let status = asked.as_ref().err().and_then(|(status, _)| *status);
-        let refused = status.filter(|status| status.is_client_error() && !is_passing(*status));
+        let refused = status.filter(|status| status.is_client_error() && !is_transient(*status));
         learned.probes = match (learned.probes, refused) {
-            _ if asked.is_ok() => Probed::Answered,
-            (Probed::Unknown, Some(_)) => Probed::Refused(Instant::now()),
-            (Probed::Refused(_), Some(status)) if after_answer => Probed::Unfit(status),
+            _ if asked.is_ok() => ProbeSupport::Answered,
+            (ProbeSupport::Unknown, Some(_)) => ProbeSupport::Refused(Instant::now()),
+            (ProbeSupport::Refused(_), Some(status)) if after_answer => {
+                ProbeSupport::AlwaysRefused(status)
+            }
             (probes, _) => probes,
         };
         // A provider that refuses what it always refuses is there.
-        let is_usual = matches!(learned.probes, Probed::Unfit(usual) if refused == Some(usual));
+        let is_usual =
+            matches!(learned.probes, ProbeSupport::AlwaysRefused(usual) if refused == Some(usual));
         let verdict = match asked {
             Err(_) if is_usual => Ok(Duration::ZERO),
             asked => asked.map_err(|(_, why)| why),
@@ -87,7 +92,17 @@ impl Known {
 
     /// Whether a probe was refused before this moment, and none was answered.
     pub fn has_refused_before(&self, moment: Instant) -> bool {
-        matches!(self.learned().probes, Probed::Refused(since) if since < moment)
+        matches!(self.learned().probes, ProbeSupport::Refused(since) if since < moment)
+    }
+
+    pub fn learn_speed(&self, took: Duration) {
+        let fastest = &mut self.learned().fastest;
+        *fastest = Some(fastest.map_or(took, |fastest| fastest.min(took)));
+    }
+
+    /// The time to the first part of an answer where nothing is slow; zero if unknown.
+    pub fn fastest(&self) -> Duration {
+        self.learned().fastest.unwrap_or_default()
     }
 
     pub fn learn_end(&self, end: String) {
@@ -98,7 +113,7 @@ impl Known {
     }
 
     /// Whether answers to probes end for this reason too.
-    pub fn ends_so(&self, end: &str) -> bool {
+    pub fn knows_end(&self, end: &str) -> bool {
         self.learned().ends.contains(end)
     }
 
@@ -111,10 +126,10 @@ impl Known {
 type Model = (String, Option<String>, String);
 
 #[derive(Debug, Default)]
-pub(super) struct Probes(Mutex<HashMap<Model, Arc<Known>>>);
+pub(super) struct ProviderRecords(Mutex<HashMap<Model, Arc<ProviderRecord>>>);
 
-impl Probes {
-    pub fn of(&self, url: &str, key: Option<String>, model: &str) -> Arc<Known> {
+impl ProviderRecords {
+    pub fn of(&self, url: &str, key: Option<String>, model: &str) -> Arc<ProviderRecord> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let model = (url.to_owned(), key, model.to_owned());
         all.entry(model).or_default().clone()

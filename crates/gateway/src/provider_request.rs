@@ -11,7 +11,7 @@ use swe_ci_core::agent::{Endpoint, HeaderText};
 use swe_ci_core::permissions::Reach;
 
 use super::allowed_addresses;
-use super::probe_results::is_passing;
+use super::probe_results::is_transient;
 use super::protocol::{self, Outgoing};
 use super::session_state::SessionState;
 use super::unpacking::pieces;
@@ -35,11 +35,11 @@ pub(super) struct Failure {
     /// The reason why a probe beside the request found the provider unable.
     pub unable: Option<String>,
     /// Such a probe was answered, and the request was not: the agent's clock runs.
-    pub is_left_alone: bool,
+    pub is_unanswered: bool,
     /// The reason for the end of an answer, if its protocol knows no such.
     pub end: Option<String>,
     /// The harness gets this if the request itself is at fault.
-    pub answer: Option<AsItStood>,
+    pub answer: Option<ProviderAnswer>,
 }
 
 /// The next thing to try after a failure.
@@ -64,7 +64,7 @@ pub(super) enum Judged {
 
 /// An answer of the provider's.
 #[derive(Debug)]
-pub(super) struct AsItStood {
+pub(super) struct ProviderAnswer {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
@@ -97,13 +97,13 @@ impl SessionState {
         let body = self.without_key(&read_error_body(response).await);
         Err(Failure {
             why: format!("HTTP {status}: {}", shorten(&body)),
-            next: if is_passing(status) {
+            next: if is_transient(status) {
                 Next::Try
             } else {
                 Next::Probe
             },
             pause: retry_after(&headers),
-            answer: Some(AsItStood {
+            answer: Some(ProviderAnswer {
                 status,
                 headers,
                 body: body.into_bytes(),
@@ -256,10 +256,10 @@ mod tests {
     fn passing_statuses() {
         for (status, expect) in [(200, false), (400, false), (401, false), (408, true)] {
             let status = StatusCode::from_u16(status).unwrap();
-            assert_eq!(is_passing(status), expect, "{status}");
+            assert_eq!(is_transient(status), expect, "{status}");
         }
         for status in [429, 500, 502, 503, 504, 529] {
-            assert!(is_passing(StatusCode::from_u16(status).unwrap()));
+            assert!(is_transient(StatusCode::from_u16(status).unwrap()));
         }
     }
 }

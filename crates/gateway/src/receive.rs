@@ -7,12 +7,15 @@ use std::time::Instant;
 
 use axum::http::{HeaderMap, StatusCode};
 use futures::StreamExt;
+use swe_ci_base::clock::Wait;
 
 use super::active_exchange::ActiveExchange;
+use super::concurrency::Permit;
 use super::protocol::{self, Meter, Metered, Outgoing};
-use super::provider_request::{AsItStood, Failure, Next, shorten};
+use super::provider_request::{Failure, Next, ProviderAnswer, shorten};
 use super::reply::content_type;
-use super::silence::Silence;
+use super::response_timeout::ResponseTimeout;
+use super::session_state::SessionState;
 use super::unpacking::pieces;
 
 /// Bytes of a stream that says nothing, until the harness gets them all the same.
@@ -27,6 +30,25 @@ struct Incoming {
     passing: bool,
 }
 
+impl SessionState {
+    /// Waits for a permit. The agent's clock stands meanwhile, and goes on to; but not
+    /// beside a request that the provider leaves alone: such ones may fill all places.
+    async fn turn(&self) -> (Permit, Option<Wait>) {
+        let waiting = self.excluded.wait();
+        let mut overdue = self.overdue.subscribe();
+        let overdue = async { drop(overdue.wait_for(|requests| *requests > 0).await) };
+        let mut permit = pin!(self.limiter.permit());
+        tokio::select! {
+            biased;
+            () = overdue => {
+                drop(waiting);
+                (permit.await, None)
+            }
+            permit = &mut permit => (permit, Some(waiting)),
+        }
+    }
+}
+
 impl ActiveExchange {
     /// Sends the request once. Returns why the provider is to blame if the answer ends
     /// badly after a part of it has reached the harness.
@@ -36,15 +58,12 @@ impl ActiveExchange {
         headers: &HeaderMap,
     ) -> Result<Option<String>, Failure> {
         let session = self.session.clone();
-        let waiting = session.excluded.wait();
-        let permit = self.keeping_alive(session.limiter.permit()).await;
-        // The clock stands until the first event; a whole answer comes at once. No
-        // request makes it stand beside one that the provider leaves alone.
-        let stands = self.request.streamed && session.totals().overdue == 0;
-        let waiting = stands.then_some(waiting);
-        let silence = Silence::new(self, waiting);
+        let (permit, waiting) = self.keeping_alive(session.turn()).await;
+        // The clock stands until the first event; a whole answer comes at once.
+        let waiting = waiting.filter(|_| self.request.streamed);
+        let timeout = ResponseTimeout::new(self, waiting);
         let began = Instant::now();
-        let tried = Box::pin(self.receive(outgoing, headers, silence)).await;
+        let tried = Box::pin(self.receive(outgoing, headers, timeout)).await;
         drop(permit);
         match &tried {
             Ok(_) => {
@@ -55,8 +74,8 @@ impl ActiveExchange {
                 }
             }
             Err(failure) => {
-                if !self.request.streamed && !failure.is_left_alone {
-                    session.excluded.exclude(began.elapsed());
+                if !self.request.streamed && !failure.is_unanswered {
+                    session.excluded.exclude_since(began);
                 }
                 if failure.is_throttling() {
                     session.limiter.on_throttled();
@@ -70,10 +89,10 @@ impl ActiveExchange {
         &mut self,
         outgoing: &Outgoing,
         headers: &HeaderMap,
-        mut silence: Silence,
+        mut timeout: ResponseTimeout,
     ) -> Result<Option<String>, Failure> {
         let session = self.session.clone();
-        let sent = silence.hear(session.send(outgoing, headers));
+        let sent = timeout.wait_for(session.send(outgoing, headers));
         let response = self.keeping_alive(sent).await??;
         self.has_head = true;
         let mut answer = Incoming {
@@ -83,7 +102,7 @@ impl ActiveExchange {
             passing: false,
         };
         self.held.clear();
-        let broken = self.read(response, &mut answer, silence).await?;
+        let broken = self.read(response, &mut answer, timeout).await?;
         self.end(answer, broken).await
     }
 
@@ -92,11 +111,11 @@ impl ActiveExchange {
         &mut self,
         response: reqwest::Response,
         answer: &mut Incoming,
-        mut silence: Silence,
+        mut timeout: ResponseTimeout,
     ) -> Result<Option<String>, Failure> {
         let mut pieces = pin!(pieces(response));
         loop {
-            let next = silence.hear(pieces.next());
+            let next = timeout.wait_for(pieces.next());
             let next = match answer.passing {
                 true => next.await,
                 false => self.keeping_alive(next).await,
@@ -109,7 +128,7 @@ impl ActiveExchange {
                     let before = answer.meter.work();
                     self.take(piece, answer).await;
                     if answer.meter.work() > before {
-                        silence.broken();
+                        timeout.restart();
                     }
                 }
                 Ok(Some(Err(why))) => return Ok(Some(why)),
@@ -122,7 +141,10 @@ impl ActiveExchange {
         if answer.passing {
             return self.pass(piece).await;
         }
-        self.held.extend_from_slice(&piece);
+        // White space before an answer says nothing, and may come for ever.
+        if answer.meter.has_begun() {
+            self.held.extend_from_slice(&piece);
+        }
         let says = answer.meter.says();
         answer.passing = match self.request.in_process {
             // A caller in this process wants whole answers, and so any of its
@@ -175,7 +197,7 @@ impl ActiveExchange {
             let truncation = metered.cut.map(|cut| (cut, tokens.collect()));
             self.session.totals().truncation = truncation;
         }
-        let why = self.complaint(&metered, broken.as_deref());
+        let why = self.fault_of(&metered, broken.as_deref());
         let held = std::mem::take(&mut self.held);
         if answer.passing {
             if broken.is_some() {
@@ -198,9 +220,9 @@ impl ActiveExchange {
             },
             // A cut or an error is more than an end of the provider's own.
             end: metered
-                .odd_end
+                .unknown_end
                 .filter(|_| broken.is_none() && metered.error.is_none()),
-            answer: Some(AsItStood {
+            answer: Some(ProviderAnswer {
                 status: answer.status,
                 headers: answer.headers,
                 body: held,
@@ -210,7 +232,7 @@ impl ActiveExchange {
     }
 
     /// The fault of an answer.
-    fn complaint(&self, metered: &Metered, broken: Option<&str>) -> Option<String> {
+    fn fault_of(&self, metered: &Metered, broken: Option<&str>) -> Option<String> {
         let says = metered.says || self.request.counting;
         if let Some(why) = broken {
             return Some(format!("the provider's answer broke off: {why}"));
@@ -219,8 +241,8 @@ impl ActiveExchange {
             let why = shorten(&self.session.without_key(why));
             return Some(format!("an error in the provider's answer: {why}"));
         }
-        let odd_end = metered.odd_end.as_ref();
-        if let Some(end) = odd_end.filter(|end| !self.session.known.ends_so(end)) {
+        let unknown_end = metered.unknown_end.as_ref();
+        if let Some(end) = unknown_end.filter(|end| !self.session.known.knows_end(end)) {
             return Some(format!("the provider ended its answer with `{end}`"));
         }
         if !metered.complete && self.held.starts_with(b"<") {

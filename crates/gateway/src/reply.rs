@@ -91,10 +91,11 @@ impl Reply {
     }
 
     /// Sends keep-alive bytes, and before them a success head.
-    pub async fn keep_alive(&mut self) {
+    pub fn keep_alive(&mut self) {
         self.send_head(StatusCode::OK, content_type(self.streamed));
         let bytes = protocol::keep_alive(self.protocol, self.streamed);
-        self.piece(Bytes::from_static(bytes)).await;
+        // A harness with a full buffer has bytes to read, and nobody waits for it.
+        let _ = self.pieces.try_send(Ok(Bytes::from_static(bytes)));
     }
 
     /// Sends an error. Returns the status and the body the harness got.

@@ -68,7 +68,7 @@ async fn checked_answer(
     let memory = memory.map_err(|_| (Problem::BadToken, "the step is over".into()))?;
     let bytes = read_body(body).await?;
     let token = protocol::token(&parts.headers, parts.uri.query());
-    if token != Some(session.token.as_str()) || session.exchanges.is_closed() {
+    if token != Some(session.token.as_str()) || session.tasks.is_closed() {
         let why = "this gateway accepts only the token of the current step";
         return Err((Problem::BadToken, why.into()));
     }

@@ -1,6 +1,7 @@
 //! A gateway session: one step's access to its model, from opening to closing.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
+use async_trait::async_trait;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode, header};
 use secrecy::SecretString;
@@ -19,7 +21,7 @@ use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::step::Truncation;
 use swe_ci_core::usage::{Traffic, Usage};
 use tokio::net::UnixListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -39,9 +41,6 @@ const CLOSE_GRACE: Duration = Duration::from_secs(5);
 /// The most bytes of an answer to this process.
 pub(super) const MAX_ANSWER: usize = 32 << 20;
 
-/// A provider that has nothing of the probe's one word after so long has a queue.
-const QUEUE: Duration = Duration::from_secs(10);
-
 /// The model, key, budget and limits of one session.
 #[derive(Debug)]
 pub struct SessionConfig {
@@ -54,6 +53,8 @@ pub struct SessionConfig {
     pub ledger: Arc<Ledger>,
     /// Of the evolution, if it has a budget of its own.
     pub evolution_ledger: Option<Arc<Ledger>>,
+    /// Keeps what the step has taken, if it is to outlive this process.
+    pub usage_store: Option<Arc<dyn UsageStore>>,
     /// Maximum total time spent waiting for the provider.
     pub patience: Duration,
     /// Whether the provider may search, fetch and execute for the agent.
@@ -61,6 +62,12 @@ pub struct SessionConfig {
     /// Run, evolution, iteration and role, with slashes between: the value of the
     /// header `x-swe-ci-step`.
     pub step: String,
+}
+
+/// Keeps what a step has taken so far; the last call counts.
+#[async_trait]
+pub trait UsageStore: Debug + Send + Sync {
+    async fn keep(&self, usage: Usage, traffic: Traffic) -> anyhow::Result<()>;
 }
 
 /// Why a step cannot continue.
@@ -142,13 +149,15 @@ impl Gateway {
             unable: ExcludedTime::default(),
             gateway: self.clone(),
             span: Span::current(),
-            config,
             excluded: ExcludedTime::default(),
             request_memory: Arc::new(Semaphore::new(server::REQUEST_MEMORY_KIB)),
-            exchanges: TaskTracker::new(),
+            tasks: TaskTracker::new(),
+            keeping: tokio::sync::Mutex::new(config.usage_store.clone()),
+            overdue: watch::Sender::new(0),
             closed: CancellationToken::new(),
             stopped: CancellationToken::new(),
             totals: Mutex::new(totals),
+            config,
         });
         let listening = socket_mount
             .map(|mount| listen(mount, &state))
@@ -188,9 +197,7 @@ impl GatewaySession {
     /// The number of the last request while it is under way, and for how long.
     pub fn under_way(&self) -> Option<(u32, Duration)> {
         let totals = self.state.totals();
-        let since = totals
-            .last_arrived
-            .filter(|_| !self.state.exchanges.is_empty())?;
+        let since = totals.last_arrived.filter(|_| totals.under_way() > 0)?;
         Some((totals.arrived, since.elapsed()))
     }
 
@@ -289,16 +296,18 @@ impl GatewaySession {
     /// Why the provider is to blame: it leaves the platform's own request unanswered too,
     /// or lets it wait where the agent's may have waited as well.
     pub async fn unanswered(&self) -> Result<Option<Duration>, String> {
-        if self.state.exchanges.is_empty() {
-            return Ok(None);
-        }
         let (since, is_whole) = {
             let totals = self.state.totals();
+            if totals.under_way() == 0 {
+                return Ok(None);
+            }
             let since = totals.last_arrived.map(|at| at.elapsed());
             (since, totals.last_is_whole)
         };
+        // Some models think for long before each first word.
+        let queue = self.state.known.fastest() + self.state.gateway.inner.retry_policy.queue;
         let unable = match self.state.probe().await {
-            Ok(first) if is_whole && first >= QUEUE => {
+            Ok(first) if is_whole && first >= queue => {
                 format!("no part of an answer within {} s", first.as_secs())
             }
             Ok(_) => return Ok(since),
@@ -318,13 +327,15 @@ impl GatewaySession {
     /// returns the account.
     pub async fn close(mut self) -> Account {
         self.stop_accepting();
-        let done = tokio::time::timeout(CLOSE_GRACE, self.state.exchanges.wait()).await;
+        let done = tokio::time::timeout(CLOSE_GRACE, self.state.tasks.wait()).await;
         if done.is_err() {
             self.state.closed.cancel();
             // Cancelled exchanges still record what they know.
-            let _ = tokio::time::timeout(CLOSE_GRACE, self.state.exchanges.wait()).await;
+            let _ = tokio::time::timeout(CLOSE_GRACE, self.state.tasks.wait()).await;
         }
         let state = self.state.clone();
+        // From here on the account is the caller's.
+        *state.keeping.lock().await = None;
         // Hundreds of megabytes at most: read off the runtime and the lock.
         let mut recorder = std::mem::take(&mut state.totals().recorder);
         let recording = blocking(move || recorder.take()).await;
@@ -332,12 +343,11 @@ impl GatewaySession {
             tracing::warn!("cannot read a recording back: {error:#}");
             None
         });
-        let waited = u64::try_from(state.excluded.total().as_millis()).unwrap_or(u64::MAX);
+        let (usage, traffic) = state.taken();
         let mut totals = state.totals();
-        totals.traffic.waiting_ms = waited;
         Account {
-            usage: totals.usage,
-            traffic: totals.traffic,
+            usage,
+            traffic,
             trouble: totals.trouble.take(),
             truncation: totals.truncation.take(),
             refused_tools: std::mem::take(&mut totals.refused_tools),
@@ -351,7 +361,7 @@ impl GatewaySession {
             let _ = fs::remove_file(socket);
             server.abort();
         }
-        self.state.exchanges.close();
+        self.state.tasks.close();
     }
 }
 
@@ -359,6 +369,10 @@ impl Drop for GatewaySession {
     fn drop(&mut self) {
         self.stop_accepting();
         self.state.closed.cancel();
+        // What ends later may belong to no attempt of this process any more.
+        if let Ok(mut store) = self.state.keeping.try_lock() {
+            *store = None;
+        }
     }
 }
 

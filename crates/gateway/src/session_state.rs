@@ -9,13 +9,13 @@ use secrecy::ExposeSecret;
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_core::step::Truncation;
 use swe_ci_core::usage::{Traffic, Usage};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Span;
 
 use super::recording::{Exchange, Recorder};
-use super::{Gateway, SessionConfig, trajectory};
+use super::{Gateway, SessionConfig, UsageStore, trajectory};
 use crate::concurrency::ConcurrencyLimiter;
 
 /// Names of refused tools that are counted one by one.
@@ -29,14 +29,20 @@ pub(super) struct SessionState {
     /// Of the step whose session it is.
     pub span: Span,
     pub limiter: Arc<ConcurrencyLimiter>,
-    pub known: Arc<super::probe_results::Known>,
+    pub known: Arc<super::probe_results::ProviderRecord>,
     /// The waiting time because the provider was unable; its end is the patience's.
     pub unable: ExcludedTime,
     /// Waiting time that does not count against the agent's time limit.
     pub excluded: ExcludedTime,
     /// Permits in kibibytes for the bodies of concurrent requests.
     pub request_memory: Arc<Semaphore>,
-    pub exchanges: TaskTracker,
+    /// The exchanges, and probes beside them.
+    pub tasks: TaskTracker,
+    /// Locked while the usage is kept, so that an older one never replaces a newer;
+    /// none when the session is closed.
+    pub keeping: tokio::sync::Mutex<Option<Arc<dyn UsageStore>>>,
+    /// Requests that the provider leaves alone while it answers a probe.
+    pub overdue: watch::Sender<u32>,
     /// Cancels active exchanges.
     pub closed: CancellationToken,
     /// Set when the gateway has given up on the provider.
@@ -54,8 +60,6 @@ pub(super) struct ExchangeTotals {
     pub last_arrived: Option<Instant>,
     /// Its answer comes whole, and a queue cannot be told from work.
     pub last_is_whole: bool,
-    /// Requests that the provider leaves alone while it answers a probe.
-    pub overdue: u32,
     pub usage: Usage,
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last finished exchange failed.
@@ -76,7 +80,46 @@ pub(super) struct ExchangeTotals {
     pub recorder: Recorder,
 }
 
+impl ExchangeTotals {
+    /// Requests that have arrived and not ended.
+    pub fn under_way(&self) -> u64 {
+        u64::from(self.arrived).saturating_sub(self.traffic.requests)
+    }
+}
+
 impl SessionState {
+    /// What the step has taken. A request under way counts as one whose tokens are
+    /// unknown.
+    pub fn taken(&self) -> (Usage, Traffic) {
+        let waited = self.excluded.total().as_millis();
+        let totals = self.totals();
+        let under_way = totals.under_way();
+        let traffic = Traffic {
+            requests: totals.traffic.requests + under_way,
+            unfinished: totals.traffic.unfinished + under_way,
+            waiting_ms: u64::try_from(waited).unwrap_or(u64::MAX),
+            ..totals.traffic
+        };
+        (totals.usage, traffic)
+    }
+
+    /// Shares what the step has taken with the run's other workers, and keeps it.
+    pub async fn settle(&self) {
+        self.config.ledger.settle().await;
+        self.keep_usage().await;
+    }
+
+    /// Writes down what the step has taken, where the next process finds it.
+    pub async fn keep_usage(&self) {
+        let keeping = self.keeping.lock().await;
+        if let Some(store) = keeping.as_deref() {
+            let (usage, traffic) = self.taken();
+            if let Err(error) = store.keep(usage, traffic).await {
+                tracing::warn!("a step's usage is not kept at the moment: {error:#}");
+            }
+        }
+    }
+
     pub fn totals(&self) -> MutexGuard<'_, ExchangeTotals> {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -133,10 +176,11 @@ impl SessionState {
     /// refused before, another one now tells whether this provider ever answers one: an
     /// answer that had begun already does not tell, for credit may have ended since.
     pub fn on_answer(self: &Arc<Self>, sent: Instant) {
+        self.known.learn_speed(sent.elapsed());
         if self.known.has_refused_before(sent) {
             let (session, closed) = (self.clone(), self.closed.clone());
             let probe = async move { session.probe_since(Instant::now(), true).await };
-            tokio::spawn(closed.run_until_cancelled_owned(probe));
+            self.tasks.spawn(closed.run_until_cancelled_owned(probe));
         }
     }
 

@@ -71,6 +71,7 @@ fn session_config(url: &str, key: &str, step: usize) -> SessionConfig {
         recording: None,
         ledger: Arc::new(ledger),
         evolution_ledger: None,
+        usage_store: None,
         allow_hosted_tools: false,
         step: format!("bench/{step}"),
         patience: Duration::from_mins(1),

@@ -26,7 +26,41 @@ pub struct StepToRecord<'a> {
     pub next: std::result::Result<Cursor, (Ending, Option<&'a str>)>,
 }
 
+/// The detail of a row that has what an attempt at work took so far. Pages do not show
+/// the row, and sums count it.
+pub(super) const AT_WORK: &str = "at work";
+
 impl Store {
+    /// Writes down what an attempt has taken so far, as if it were interrupted: nothing of
+    /// that is lost if this process dies. The row lasts until the step is recorded. Only the
+    /// holder of the lease may.
+    pub async fn keep_usage(&self, claim: &Claim, worker: &str, attempt: &StepRow) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
+        let id = claim.evolution_id.as_str();
+        query("UPDATE evolutions SET worker = worker WHERE id = $1 AND worker = $2 AND progress = 'running'")
+            .with((id, worker))
+            .run_or(&mut *tx, || not_held(id))
+            .await?;
+        let detail = AT_WORK.to_owned();
+        let attempt = StepRow {
+            detail,
+            ..attempt.clone()
+        };
+        insert_step(&mut tx, id, &attempt).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// The attempts of an evolution that a worker takes up. One that was at work is an
+    /// interrupted one from now on.
+    pub async fn steps_to_resume(&self, evolution_id: &str) -> Result<Vec<StepRow>> {
+        query("UPDATE steps SET detail = $2 WHERE evolution_id = $1 AND detail = $3")
+            .with((evolution_id, "the process of its worker ended", AT_WORK))
+            .run(&self.pool)
+            .await?;
+        self.steps(evolution_id).await
+    }
+
     /// Records a completed step and its consequences. Only the holder of the
     /// lease may; otherwise fails with `Conflict` and writes nothing.
     #[tracing::instrument(name = "write the row of a step", level = "debug", skip_all)]
@@ -59,9 +93,7 @@ impl Store {
         .with(ending.map(|_| record.step.finished_at))
         .with((at.map(|a| a.iteration), at.map(|a| a.role.name())))
         .with(at.map(|a| a.attempt))
-        .run_or(&mut *tx, || {
-            Error::Conflict(format!("evolution {id} is no longer held by this worker"))
-        })
+        .run_or(&mut *tx, || not_held(id))
         .await?;
         insert_step(&mut tx, id, record.step).await?;
         if let Some(iteration) = record.iteration {
@@ -120,10 +152,10 @@ impl Store {
         .await
     }
 
-    /// The attempts of an evolution, in order.
+    /// The attempts of an evolution, in order, without the one at work.
     pub async fn steps(&self, evolution_id: &str) -> Result<Vec<StepRow>> {
-        query("SELECT * FROM steps WHERE evolution_id = $1 ORDER BY seq")
-            .with(evolution_id)
+        query("SELECT * FROM steps WHERE evolution_id = $1 AND detail <> $2 ORDER BY seq")
+            .with((evolution_id, AT_WORK))
             .all(&self.pool, read_step)
             .await
     }
@@ -223,7 +255,17 @@ async fn notify_of_ending(
     notify_owner(tx, &claim.run_id, about, Some(cause)).await
 }
 
+fn not_held(evolution_id: &str) -> Error {
+    let why = format!("evolution {evolution_id} is no longer held by this worker");
+    Error::Conflict(why)
+}
+
+/// Inserts a step in the place of the row of the attempt at work, if there is one.
 pub(super) async fn insert_step(tx: &mut Tx, evolution_id: &str, step: &StepRow) -> Result<()> {
+    query("DELETE FROM steps WHERE evolution_id = $1 AND detail = $2")
+        .with((evolution_id, AT_WORK))
+        .run(&mut *tx)
+        .await?;
     let earlier = query("SELECT count(*) FROM steps WHERE evolution_id = $1")
         .with(evolution_id)
         .one(&mut *tx, only)

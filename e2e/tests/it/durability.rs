@@ -2,15 +2,23 @@
 //! the next start goes on where the rows say it stands, and does no finished
 //! step again.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use fantoccini::Locator;
-use serde_json::Value;
-use swe_ci_engine::testing::TinyTask;
+use serde_json::{Value, json};
+use swe_ci_core::agent::Protocol;
+use swe_ci_core::step::StepOutcome;
+use swe_ci_engine::Engine;
+use swe_ci_engine::testing::{self, TinyTask};
+use swe_ci_testing::scripted::{Fault, Script, ScriptedLlm};
 
 use crate::accounts::{become_administrator, press};
 use crate::browser::{Browser, DESK};
+use crate::journey::{mend, product};
 use crate::product::{Product, replay};
+
+const KEY: &str = "sk-killed-2b9e";
 
 /// Within so long a server that is asked to has put everything down.
 const GRACE: Duration = Duration::from_secs(10);
@@ -160,4 +168,48 @@ pub async fn unfold(browser: &Browser, summary: &str) {
     let words = format!("//main//summary[.='{summary}']");
     let found = browser.page.find(Locator::XPath(&words)).await;
     found.unwrap().click().await.unwrap();
+}
+
+/// Neither the answers before a `kill -9` nor the request under way are lost from the
+/// account of the run.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_servers_usage_is_counted() {
+    let llm = ScriptedLlm::start(Script::with(mend), KEY).await.unwrap();
+    let asked = AtomicUsize::new(0);
+    llm.fault_when(move |_| (asked.fetch_add(1, Ordering::Relaxed) == 1).then_some(Fault::Hang));
+    let mut product = product().await;
+    let engine = Engine::open(testing::config(product.data(), 0)).await;
+    let stored = engine.unwrap().set_key("scripted", &KEY.into()).await;
+    stored.unwrap();
+    let id = product.submit(&json!({
+        "model": "Killed",
+        "kind": "measured",
+        "split": "tiny",
+        "harness": { "name": "builtin" },
+        "endpoint": { "protocol": "chat", "url": llm.url(Protocol::Chat), "model": "scripted-1", "key": "scripted" },
+    }));
+    product
+        .until("its second request is under way", || async {
+            llm.seen().len() == 2
+        })
+        .await;
+    product.kill();
+    product.start_with(&["--allow-private-endpoints"]).await;
+    product.until_finished(&id).await;
+    let run = product.run(&id);
+    assert_eq!(run["evolution_list"][0]["ending"], "solved");
+    let spent = &run["spent"];
+    let sent = llm.sent();
+    assert_eq!(spent["usage"]["input_tokens"], sent.input_tokens, "{spent}");
+    assert_eq!(
+        spent["usage"]["output_tokens"], sent.output_tokens,
+        "{spent}"
+    );
+    let requests = llm.seen().len();
+    assert_eq!(spent["traffic"]["requests"], requests, "{spent}");
+    assert_eq!(spent["traffic"]["unfinished"], 1, "{spent}");
+    let evolution = run["evolution_list"][0]["evolution_id"].as_str().unwrap();
+    let engine = Engine::open(testing::config(product.data(), 0)).await;
+    let steps = engine.unwrap().steps(evolution).await.unwrap();
+    assert_eq!(steps[0].outcome, StepOutcome::Interrupted);
 }

@@ -6,24 +6,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use swe_ci_base::clock::now_ms;
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::agent::{AgentConfig, Budget};
-use swe_ci_core::finding::{Finding, FindingKind};
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::requirement::Mode;
-use swe_ci_core::step::{Role, StepOutcome, Truncation};
+use swe_ci_core::step::{Cursor, Role, StepOutcome};
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_gateway::{self, GatewaySession, Ledger, Recording, SessionConfig, StopReason};
 use swe_ci_sandbox::{Exec, Exit, WantedFiles};
 use swe_ci_store::{Claim, RunToExecute, StepRow};
 
+use super::attempts::Attempt;
 use super::container_pool::StepContainer;
 use super::failure::Failure;
 use super::log::Log;
+use super::model_usage::{ModelUsage, evolution_ledger};
 use super::paths::{APP, HARNESS_FOLDER};
 use super::provider_waits::ProviderWaits;
-use super::run_account::RunAccount;
-use super::{Evolver, prompts};
+use super::run_account::{AttemptAtWork, RunAccount};
+use super::{Evolver, prompts, step_row};
 use crate::harness::builtin::{self, End};
 use crate::harness::{Assignment, Harness, Job, Play, StepValues};
 
@@ -43,6 +45,8 @@ pub(super) struct Agents<'a> {
     allow_hosted_tools: bool,
     mode: Mode,
     waits: ProviderWaits<'a>,
+    /// Its name, which holds the claim.
+    worker: String,
     /// Open while an agent that uses a model is running.
     session: Option<GatewaySession>,
     pub model_usage: ModelUsage,
@@ -72,41 +76,9 @@ impl Player {
     }
 }
 
-#[derive(Debug, Default)]
-pub(super) struct ModelUsage {
-    pub usage: Option<Usage>,
-    pub traffic: Option<Traffic>,
-    /// Artifact with the recorded exchanges.
-    pub trajectory: Option<String>,
-    pub layer: Option<String>,
-    /// Why the provider is at fault, if it is.
-    pub trouble: Option<String>,
-    /// Of the model's last answer.
-    pub truncation: Option<(Truncation, Vec<u64>)>,
-    /// Requests the gateway refused, by the tools they asked the provider to
-    /// execute.
-    pub refused_tools: BTreeMap<String, u32>,
-}
-
-impl ModelUsage {
-    /// What the gateway refused in a step, worth knowing to a reader of its
-    /// iteration.
-    pub fn findings(&self, role: Role) -> Vec<Finding> {
-        let finding = |(tool, requests): (&String, &u32)| {
-            let text = format!(
-                "the {} asked the model's provider for `{tool}`; the gateway refused it ({requests} ×)",
-                role.name()
-            );
-            Finding::note(FindingKind::HostedTool, text)
-        };
-        self.refused_tools.iter().map(finding).collect()
-    }
-}
-
 /// One piece of work for an agent.
 pub(super) struct Work<'a> {
-    pub role: Role,
-    pub iteration: u32,
+    pub at: Cursor,
     pub play: Play,
     pub container: &'a StepContainer,
     /// The files in the container, by folder.
@@ -117,31 +89,11 @@ pub(super) struct Work<'a> {
     pub recording: Option<Arc<Recording>>,
 }
 
-/// The account of an evolution with what its steps have taken; `None` without a
-/// limit. An attempt that failed through others takes nothing from the agent.
-fn evolution_ledger(budget: Budget, steps: &[StepRow]) -> Option<Arc<Ledger>> {
-    if budget.is_unlimited() {
-        return None;
-    }
-    let ledger = Ledger::of_evolution(budget);
-    let own = steps
-        .iter()
-        .filter(|step| !step.outcome.is_external_failure());
-    for step in own {
-        let traffic = step.traffic.unwrap_or_default();
-        ledger.charge(
-            step.usage.unwrap_or_default(),
-            traffic.requests,
-            traffic.micro_usd,
-        );
-    }
-    Some(Arc::new(ledger))
-}
-
 impl<'a> Agents<'a> {
     pub async fn load(
         evolver: &'a Evolver,
         claim: &'a Claim,
+        worker: &str,
         run: &RunToExecute,
         assignment: &Assignment,
     ) -> swe_ci_base::error::Result<Self> {
@@ -159,7 +111,7 @@ impl<'a> Agents<'a> {
             Ok(Some(Player { config, harness }))
         };
         let began = evolver.store.run_began(&claim.run_id).await?;
-        let began = began.unwrap_or_else(swe_ci_base::clock::now_ms);
+        let began = began.unwrap_or_else(now_ms);
         let account = RunAccount {
             store: evolver.store.clone(),
             run_id: claim.run_id.clone(),
@@ -180,6 +132,7 @@ impl<'a> Agents<'a> {
                 events: &evolver.events,
                 claim,
             },
+            worker: worker.to_owned(),
             session: None,
             model_usage: ModelUsage::default(),
         })
@@ -242,13 +195,13 @@ impl<'a> Agents<'a> {
             return Ok(());
         };
         let working = async {
-            match this.harness(work.role) {
+            match this.harness(work.at.role) {
                 Some(Harness::Program(installed)) => {
                     let values = StepValues {
                         gateway: swe_ci_gateway::ADDRESS,
                         token: session.token(),
                         model: &session.endpoint().model,
-                        prompt: prompts::prompt(this.mode, work.role),
+                        prompt: prompts::prompt(this.mode, work.at.role),
                         allow_hosted_tools: this.allow_hosted_tools,
                     };
                     let job = installed.program.job(&installed.version, &values)?;
@@ -285,7 +238,7 @@ impl<'a> Agents<'a> {
     }
 
     async fn open(&self, work: &Work<'_>) -> Result<GatewaySession, Failure> {
-        let player = self.player(work.role);
+        let player = self.player(work.at.role);
         let endpoint = player.and_then(|player| player.config.endpoint.clone());
         let endpoint = endpoint.ok_or_else(|| anyhow::anyhow!("the agent has no endpoint"))?;
         let keys = match &work.recording {
@@ -303,18 +256,30 @@ impl<'a> Agents<'a> {
             recording: work.recording.clone(),
             ledger: self.ledger.clone(),
             evolution_ledger: self.evolution_ledger.clone(),
+            usage_store: Some(Arc::new(self.attempt_at_work(work.at))),
             patience: Duration::from_secs(self.limits.patience_seconds.into()),
             allow_hosted_tools: self.allow_hosted_tools,
             step: format!(
                 "{}/{}/{}/{}",
                 self.waits.claim.run_id,
                 self.waits.claim.evolution_id,
-                work.iteration,
-                work.role.name()
+                work.at.iteration,
+                work.at.role.name()
             ),
         };
         let socket_mount = work.container.socket_mount.as_ref();
         Ok(self.evolver.gateway.open(socket_mount, config)?)
+    }
+
+    fn attempt_at_work(&self, at: Cursor) -> AttemptAtWork {
+        let usage = self.player(at.role).map(Player::initial_usage);
+        let (usage, attempt) = (usage.unwrap_or_default(), Attempt::interrupted());
+        AttemptAtWork {
+            store: self.evolver.store.clone(),
+            claim: self.waits.claim.clone(),
+            worker: self.worker.clone(),
+            row: step_row(at, now_ms(), &attempt, usage, None),
+        }
     }
 
     async fn run_builtin(
@@ -328,7 +293,7 @@ impl<'a> Agents<'a> {
         let task = builtin::Task {
             sandbox,
             session,
-            prompt: prompts::prompt(self.mode, work.role),
+            prompt: prompts::prompt(self.mode, work.at.role),
             time_limit: self.agent_time(),
         };
         match builtin::work(&task, &mut |line| log.line(line)).await {
@@ -411,35 +376,5 @@ impl<'a> Agents<'a> {
             Role::Programmer => self.programmer.as_ref(),
             Role::Test => None,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swe_ci_core::finding::Grade;
-
-    #[test]
-    fn refused_tools_are_findings_of_their_step() {
-        let tools = [("mcp", 1), ("web_search", 12)];
-        let usage = ModelUsage {
-            refused_tools: tools.map(|(name, n)| (name.to_owned(), n)).into(),
-            ..ModelUsage::default()
-        };
-        let findings = usage.findings(Role::Architect);
-        let texts: Vec<&str> = findings.iter().map(|f| f.text.as_str()).collect();
-        assert_eq!(
-            texts,
-            [
-                "the architect asked the model's provider for `mcp`; the gateway refused it (1 ×)",
-                "the architect asked the model's provider for `web_search`; the gateway refused it (12 ×)",
-            ]
-        );
-        assert!(
-            findings
-                .iter()
-                .all(|f| f.grade == Grade::Note && f.kind == FindingKind::HostedTool)
-        );
-        assert!(ModelUsage::default().findings(Role::Programmer).is_empty());
     }
 }

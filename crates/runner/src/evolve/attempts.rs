@@ -227,8 +227,7 @@ impl Evolution<'_> {
             tests.remove_copies(container.sandbox.as_ref()).await?;
         }
         let work = Work {
-            role: at.role,
-            iteration: at.iteration,
+            at,
             play,
             container: &container,
             parts,

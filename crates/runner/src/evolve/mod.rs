@@ -8,6 +8,7 @@ mod failure;
 mod hidden_tests;
 mod interrupts;
 mod log;
+mod model_usage;
 mod paths;
 mod prompts;
 mod provider_waits;
@@ -21,11 +22,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agents::{Agents, ModelUsage};
+use agents::Agents;
 use anyhow::Context;
 use attempts::Attempt;
 use container_pool::{ContainerFactory, ContainerPool};
 use hidden_tests::HiddenTests;
+use model_usage::ModelUsage;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::code::CodeTree;
@@ -98,10 +100,10 @@ impl Evolver {
             let progress = Progress::Running;
             self.events.publish(&claim.run_id, What::Run { progress });
         }
-        let steps = self.store.steps(&claim.evolution_id).await?;
+        let steps = self.store.steps_to_resume(&claim.evolution_id).await?;
         let outcomes = steps.iter().map(|step| step.outcome);
         let mut state = State::resume(run.config.plan, outcomes).map_err(anyhow::Error::new)?;
-        let mut evolution = match Evolution::load(self, claim, run, steps).await {
+        let mut evolution = match Evolution::load(self, claim, worker, run, steps).await {
             Ok(evolution) => evolution,
             Err(error) => return self.record_failure(claim, worker, error, interrupts).await,
         };
@@ -178,7 +180,7 @@ impl Evolver {
     ) -> Result<EvolveOutcome> {
         let run = self.store.run_to_execute(&claim.run_id).await?;
         let plan = run.config.plan;
-        let steps = self.store.steps(&claim.evolution_id).await?;
+        let steps = self.store.steps_to_resume(&claim.evolution_id).await?;
         let outcomes = steps.iter().map(|step| step.outcome);
         let state = State::resume(plan, outcomes).map_err(anyhow::Error::new)?;
         let State::Active(at) = state else {
@@ -331,6 +333,7 @@ impl<'a> Evolution<'a> {
     async fn load(
         evolver: &'a Evolver,
         claim: &'a Claim,
+        worker: &str,
         run: RunToExecute,
         steps: Vec<StepRow>,
     ) -> Result<Self> {
@@ -342,7 +345,7 @@ impl<'a> Evolution<'a> {
             base_sha: task.base_sha.clone(),
             target_sha: task.target_sha.clone(),
         };
-        let agents = Agents::load(evolver, claim, &run, &assignment).await?;
+        let agents = Agents::load(evolver, claim, worker, &run, &assignment).await?;
         let mode = run.config.mode;
         let (base, oracle, hidden_tests) = blocking(move || {
             let oracle = history.code(&assignment.target_sha)?;

@@ -80,3 +80,58 @@ async fn absent_and_present_values_are_recorded_in_turn() {
         .await;
     }
 }
+
+/// As when a process dies: the next worker finds what the attempt took.
+#[tokio::test]
+async fn the_usage_of_an_attempt_at_work_lasts() {
+    let attempt = StepRow {
+        product: None,
+        trajectory: None,
+        ..step(1, Role::Architect, StepOutcome::Interrupted)
+    };
+    on_both(async |store| {
+        let run_id = run(&store, &[("a", 1.0)]).await;
+        let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
+        let id = claim.evolution_id.as_str();
+        let requests = async || {
+            let totals = store.totals_of_run(&run_id).await.unwrap();
+            totals.traffic.requests
+        };
+        let keep = async |worker, requests| {
+            let traffic = Some(Traffic {
+                requests,
+                ..Traffic::default()
+            });
+            let attempt = StepRow {
+                traffic,
+                ..attempt.clone()
+            };
+            store.keep_usage(&claim, worker, &attempt).await
+        };
+        for n in 1..=3 {
+            keep("w/1", n).await.unwrap();
+            assert_eq!(requests().await, n);
+        }
+        let refused = keep("w/2", 9).await;
+        assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
+        assert!(store.steps(id).await.unwrap().is_empty());
+        assert_eq!(store.steps_done().await.unwrap(), []);
+        let taken_up = store.steps_to_resume(id).await.unwrap();
+        assert_eq!(taken_up[0].outcome, StepOutcome::Interrupted);
+        // The step is done again, and its row replaces the one of the attempt at work.
+        keep("w/1", 2).await.unwrap();
+        assert_eq!(requests().await, 5);
+        let done = step(1, Role::Architect, StepOutcome::Done);
+        let record = StepToRecord {
+            step: &done,
+            iteration: None,
+            next: Ok(at(1, Role::Programmer)),
+        };
+        store.record_step(&claim, "w/1", &record).await.unwrap();
+        assert_eq!(requests().await, 3 + 3);
+        let steps = store.steps(id).await.unwrap();
+        let outcomes: Vec<StepOutcome> = steps.iter().map(|step| step.outcome).collect();
+        assert_eq!(outcomes, [StepOutcome::Interrupted, StepOutcome::Done]);
+    })
+    .await;
+}

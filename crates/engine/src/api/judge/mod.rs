@@ -288,6 +288,7 @@ impl Engine {
                 recording: None,
                 ledger: pass.ledger.clone(),
                 evolution_ledger: None,
+                usage_store: None,
                 patience: PATIENCE,
                 allow_hosted_tools: false,
                 step: format!(

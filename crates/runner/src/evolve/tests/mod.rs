@@ -25,8 +25,8 @@ use swe_ci_views::account::{Actor, Standing};
 use swe_ci_views::view::{Provenance, TaskState};
 use tokio_util::task::TaskTracker;
 
-use super::agents::ModelUsage;
 use super::attempts::Attempt;
+use super::model_usage::ModelUsage;
 use super::{EvolveOutcome, Evolver, Interrupts, step_row};
 use crate::events::Events;
 use crate::harness::{Harnesses, Layers};
