@@ -37,7 +37,7 @@ pub struct Metered {
     /// The beginning of what it says, of whatever kind.
     pub said: String,
     /// The reason for the end, if the protocol knows no such.
-    pub odd_end: Option<String>,
+    pub unknown_end: Option<String>,
     /// How a limit or a filter of the model's ended it, if one did.
     pub cut: Option<Truncation>,
 }
@@ -89,7 +89,7 @@ pub(super) struct AnswerProgress {
     work: usize,
     says: bool,
     said: String,
-    odd_end: Option<String>,
+    unknown_end: Option<String>,
     cut: Option<Truncation>,
     error: Option<String>,
 }
@@ -106,6 +106,11 @@ impl Meter {
     /// Whether the answer is a stream of events, whatever its head says.
     pub fn is_stream(&self) -> bool {
         matches!(self.form, Form::Stream(_))
+    }
+
+    /// Whether it is more than white space so far.
+    pub fn has_begun(&self) -> bool {
+        !matches!(self.form, Form::Unknown)
     }
 
     /// Grows while the provider is at work: comments and signs of a queue keep the
@@ -171,7 +176,7 @@ impl Meter {
             error: found.error,
             says: found.says,
             said: found.said,
-            odd_end: found.odd_end,
+            unknown_end: found.unknown_end,
             cut: found.cut,
         }
     }
@@ -236,12 +241,12 @@ impl AnswerProgress {
         let Some(reason) = reason.as_str().filter(|reason| is_reason(reason)) else {
             return;
         };
-        self.odd_end = None;
+        self.unknown_end = None;
         if let Some((_, cut)) = ends.cut.iter().find(|(name, _)| *name == reason) {
             self.says = true;
             self.cut = Some(*cut);
         } else if !ends.done.contains(&reason) {
-            self.odd_end = Some(reason.chars().take(MAX_ERROR).collect());
+            self.unknown_end = Some(reason.chars().take(MAX_ERROR).collect());
         }
     }
 
