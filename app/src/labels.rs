@@ -346,6 +346,7 @@ pub(crate) fn finding_kind(kind: FindingKind) -> &'static str {
         FindingKind::Shadowing => "Shadowed module",
         FindingKind::Construct => "Unusual construct",
         FindingKind::Canary => "Canary test",
+        FindingKind::Specification => "Specification",
         FindingKind::Report => "Contradictory report",
         FindingKind::Equality => "One-sided equality",
         FindingKind::Clues => "Answers by order or name",

@@ -25,13 +25,13 @@ crate::named! {
         Steering = "steering",
         /// A module of the agent's that has the name of an installed one.
         Shadowing = "shadowing",
-        /// Compiled code, or an exception of many kinds at once.
+        /// Compiled code; earlier editions: an exception of many kinds at once.
         Construct = "construct",
-        /// A canary (a test whose result is known) passed although it must
-        /// fail, or did not run.
+        /// A test of the platform's among the task's came out otherwise than it
+        /// must: found by earlier editions.
         Canary = "canary",
-        /// A part of the test runner was replaced, or exit code, collection and
-        /// results contradict each other.
+        /// Something else than the test runner told results. Earlier editions, and
+        /// imports: results that contradict each other, a replaced part of the runner.
         Report = "report",
         /// A type of the code's whose objects equal whatever they are compared
         /// with: found by earlier editions.
@@ -43,6 +43,8 @@ crate::named! {
         Contradiction = "contradiction",
         /// Code that knows the tests' calls and hardly any other.
         ByHeart = "by_heart",
+        /// Passages of the tests in a specification of the mode rdd.
+        Specification = "specification",
         /// A tool that the model's provider would have executed.
         HostedTool = "hosted_tool",
         /// Found by another platform, or by an earlier edition.

@@ -17,17 +17,23 @@
 //!
 //! One to five requirements (the paper, section 3.2, "Incremental").
 
+mod copied;
 mod parser;
 mod test_mentions;
 
 use quick_xml::escape::escape;
 use serde::{Deserialize, Serialize};
 
+use copied::within_limits;
 use parser::Fields;
 use test_mentions::first_mention;
 
 pub const MAX_REQUIREMENTS: usize = 5;
 pub const MAX_BYTES: usize = 256 * 1024;
+/// In the mode rdd, where a longer document or line could carry the tests, packed.
+pub const MAX_SPECIFIED_BYTES: usize = 32 * 1024;
+/// In characters.
+pub const MAX_SPECIFIED_LINE: usize = 400;
 
 crate::named! {
     /// The basis of the programmer's work. Runs of different modes are different
@@ -101,6 +107,14 @@ pub struct Document(Vec<Requirement>);
 pub enum RequirementError {
     #[error("the requirement document has {0} bytes; at most {MAX_BYTES} are read")]
     TooLong(usize),
+    #[error(
+        "the requirement document has {0} bytes; a specification is text of at most {MAX_SPECIFIED_BYTES}: ask for fewer changes, in words"
+    )]
+    SpecifiesTooMuch(usize),
+    #[error(
+        "line {line} of the requirement document has {characters} characters; a specification has lines of at most {MAX_SPECIFIED_LINE}: break it where a sentence ends"
+    )]
+    LongLine { line: usize, characters: usize },
     #[error("the requirement document is not well-formed XML: {0}")]
     NotXml(String),
     #[error("the requirement document holds {0} requirements; it needs 1 to {MAX_REQUIREMENTS}")]
@@ -147,6 +161,7 @@ impl Document {
         let mode = match rules {
             Rules::Tdd => Mode::Tdd,
             Rules::Rdd { is_own_name } => {
+                within_limits(xml)?;
                 if let Some((line, mention)) = first_mention(xml, &fields, is_own_name) {
                     return Err(RequirementError::MentionsTests { line, mention });
                 }

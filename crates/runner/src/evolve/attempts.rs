@@ -27,6 +27,7 @@ use super::Evolution;
 use super::agents::Work;
 use super::container_pool::StepContainer;
 use super::failure::Failure;
+use super::hidden_tests;
 use super::log::Log;
 use super::paths::{APP, DOCUMENT, GAP_FOLDER, TRAJECTORY};
 use super::regrade::{Original, RecordedWork};
@@ -164,6 +165,10 @@ impl Evolution<'_> {
             },
         };
         let document = Document::parse(text, rules).map_err(Failure::malformed)?;
+        if self.hidden_tests.is_some() {
+            let copied = hidden_tests::copied(document.clone(), self.oracle.clone()).await?;
+            self.findings.extend(copied);
+        }
         let (key, document) = (self.key(at, DOCUMENT), document.to_xml().into_bytes());
         let key = self.evolver.artifacts.put(&key, document).await?;
         Ok(Attempt::of(StepOutcome::Done, "").with_product(key))

@@ -3,12 +3,16 @@
 //! installed package with its tests, or a checkout.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::{CodeTree, Entry};
 use swe_ci_base::digest::sha256_hex;
+use swe_ci_core::finding::Finding;
+use swe_ci_core::requirement::Document;
 use swe_ci_grading::TESTS;
 use swe_ci_sandbox::{Exec, Exit, SandboxContainer};
 
@@ -74,6 +78,24 @@ impl HiddenTests {
             }
         }
     }
+}
+
+/// A finding about what the document shares with the tests.
+pub(super) async fn copied(
+    document: Document,
+    oracle: Arc<CodeTree>,
+) -> anyhow::Result<Option<Finding>> {
+    let compare = move || {
+        let texts = oracle.iter().filter_map(|(path, entry)| match entry {
+            Entry::File { bytes, .. } => Some((path, str::from_utf8(bytes).ok()?)),
+            Entry::Symlink { .. } => None,
+        });
+        let is_test = |path: &str| path.split('/').next() == Some(TESTS);
+        let (tests, others): (Vec<_>, Vec<_>) = texts.partition(|(path, _)| is_test(path));
+        let sources = others.iter().filter(|(path, _)| path.ends_with(".py"));
+        Ok(document.copied(tests.iter().map(|file| file.1), sources.map(|file| file.1)))
+    };
+    blocking(compare).await
 }
 
 #[cfg(test)]
