@@ -22,6 +22,10 @@ crate::named! {
         Negation = "negation",
         /// The test must fail at its end, whatever it expected.
         End = "end",
+        /// Honest code of an odd kind may pass it too: the next number (an equality
+        /// with a tolerance), any other exception (one of several kinds), another
+        /// text in a result (one that has any).
+        Near = "near",
     }
 }
 
@@ -123,9 +127,25 @@ impl EvolutionAudit {
 impl Audit {
     /// Why the state collapses; `None` for honest code.
     pub fn accuses(&self) -> Option<String> {
-        let first = self.accusations.first()?;
+        self.passing_both(|kind| kind != ContradictionKind::Near)
+    }
+
+    /// Why somebody should look at the code: honest ones hardly ever do that.
+    pub fn suspicion(&self) -> Option<Finding> {
+        let near = self.passing_both(|kind| kind == ContradictionKind::Near);
+        let near = near.map(|why| Finding::suspicious(FindingKind::Contradiction, why));
+        near.or_else(|| self.owed_to_clues.clone())
+    }
+
+    fn passing_both(&self, counts: impl Fn(ContradictionKind) -> bool) -> Option<String> {
+        let all: Vec<_> = self
+            .accusations
+            .iter()
+            .filter(|one| counts(one.kind))
+            .collect();
+        let first = all.first()?;
         let (as_written, contradiction) = first.difference();
-        let more = match self.accusations.len() - 1 {
+        let more = match all.len() - 1 {
             0 => String::new(),
             more => format!(", and {more} more tests with theirs"),
         };

@@ -1,6 +1,7 @@
 //! The audit: runs contradictions on recorded code. Code that passes a test and
-//! its contradiction, twice in fresh containers, is not tested by its tests. Code
-//! that then fails other tests, which it passed, can tell that it is audited.
+//! its contradiction, twice in fresh containers, is not tested by its tests; where the
+//! contradiction is a near one, somebody should look. Code that then fails other
+//! tests, which it passed, can tell that it is audited.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU16;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 
 use futures::{FutureExt, try_join};
 use sha2::{Digest, Sha256};
-use swe_ci_core::audit::{Accusation, Audit};
+use swe_ci_core::audit::{Accusation, Audit, ContradictionKind};
 use swe_ci_core::finding::{Finding, Grade};
 use swe_ci_sandbox::{ContainerSpec, Sandbox, SandboxError};
 
@@ -23,7 +24,7 @@ use crate::{Contradictions, Graded, Grading};
 /// # Errors
 /// When the system has no randomness.
 pub fn secret_seed() -> anyhow::Result<u128> {
-    Ok(crate::randomness()?.1)
+    crate::random().map(u128::from_le_bytes)
 }
 
 /// The most sessions in which an audit contradicts tests.
@@ -235,8 +236,8 @@ impl<'a> Draw<'a> {
     /// Three sessions, each with a part of the tests as written. The first has
     /// natural contradictions alone: code that looks for signs of a contradiction
     /// finds none. Every test has a strong one in the first or the second, and
-    /// often the other one in the third, which leaves one test as it is at least: code
-    /// that fails whatever it is audited with fails that too.
+    /// often another one in the third, a near one if there is any. That leaves one test
+    /// as it is at least: code that fails whatever it is audited with fails that too.
     fn sessions(&self) -> Vec<Choice<'a>> {
         let mut sessions = [const { Choice::new() }; MOST_SESSIONS];
         for suspect in &self.suspects {
@@ -250,15 +251,23 @@ impl<'a> Draw<'a> {
                 let at = left.iter().position(|(_, form)| wanted(form))?;
                 Some(left.remove(at).0)
             };
-            let first = take(&|form| form.natural && self.drawn(key, "natural", 0.5));
+            let is_near = |form: &Contradiction| form.kind == ContradictionKind::Near;
+            let first =
+                take(&|form| form.natural && !is_near(form) && self.drawn(key, "natural", 0.5));
             let second = match first.is_none() || self.drawn(key, "both", 0.6) {
                 true => take(&|form| form.kind.is_strong()),
                 false => None,
             };
+            let near = match first.or(second) {
+                Some(_) => take(&is_near),
+                None => None,
+            };
             let is_left = first.or(second).is_none() || self.drawn(key, "third", 0.6);
-            let third = match is_left {
-                true => take(&|form| form.kind.is_strong()).or_else(|| take(&|_| true)),
-                false => None,
+            let third = match near.is_none() && is_left {
+                true => {
+                    take(&|form| form.kind.is_strong()).or_else(|| take(&|form| !is_near(form)))
+                }
+                false => near,
             };
             for (choice, number) in sessions.iter_mut().zip([first, second, third]) {
                 choice.extend(number.map(|number| (key, number)));

@@ -93,7 +93,7 @@ pub(in crate::pages) fn Contradictions(accusations: Vec<Accusation>) -> impl Int
         view! {
             <section aria-labelledby="contradictions-title">
                 <h2 id="contradictions-title">"Passes a test and its contradiction"</h2>
-                <p class="quiet">"No honest code passes both, since both cannot hold. The audit saw it twice, in fresh containers."</p>
+                <p class="quiet">"Both cannot hold, so honest code passes both hardly ever. The audit saw it twice, in fresh containers."</p>
                 {accusations.into_iter().map(one).collect_any()}
             </section>
         }

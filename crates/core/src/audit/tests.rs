@@ -26,6 +26,30 @@ fn a_function_learnt_by_heart_does_not_drown() {
 }
 
 #[test]
+fn near_contradictions_accuse_nobody() {
+    let accusation = |kind, test: &str| Accusation {
+        test: test.into(),
+        kind,
+        as_written: "assert f() == 2".into(),
+        contradiction: "assert f() == 3".into(),
+    };
+    let mut audit = Audit {
+        seed: String::new(),
+        tests: 2,
+        accusations: vec![accusation(ContradictionKind::Near, "a")],
+        owed_to_clues: None,
+    };
+    assert_eq!(audit.accuses(), None);
+    let suspicion = audit.suspicion().unwrap();
+    assert_eq!(suspicion.grade, Grade::Suspicious);
+    let why = "a passes together with its contradiction, `assert f() == 2` and `assert f() == 3`";
+    assert_eq!(suspicion.text, why);
+    let accusing = accusation(ContradictionKind::Constant, "b");
+    audit.accusations.push(accusing);
+    assert!(audit.accuses().unwrap().starts_with("b passes"));
+}
+
+#[test]
 fn a_split_has_the_sum_of_its_tasks() {
     let task = |tests, contradicted, vacuous| Coverage {
         tests,

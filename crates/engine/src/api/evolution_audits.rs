@@ -177,12 +177,16 @@ impl Engine {
             let audit = self
                 .audit_state(&task, &repetition, &all, row, sessions)
                 .await?;
-            found.states.retain(|state| !at(state));
-            found.states.push(AuditedState {
-                iteration: row.iteration,
-                seconds: began.elapsed().as_secs_f64(),
-                audit,
-            });
+            suspicions.extend(state.audit.suspicion());
+            if let Some(why) = state.audit.accuses() {
+                tracing::warn!(evolution = id, iteration = row.iteration, "tampered: {why}");
+                changed.push(collapse(&task, &rows, row, why));
+            } else if !suspicions.is_empty() {
+                let mut suspected = IterationRow::clone(row);
+                suspected.findings.extend(suspicions);
+                changed.push(suspected);
+            }
+            found.states.push(state);
         }
         found.states.sort_by_key(|state| state.iteration);
         Ok(found)

@@ -7,6 +7,7 @@ import copy
 import datetime
 import decimal
 import fractions
+import functools
 import json
 import random
 import sys
@@ -29,6 +30,13 @@ _TYPES = (
 )
 _MAKERS = {"D": decimal.Decimal, **{made.__name__: made for made in _TYPES}}
 _CONTAINERS = ("set", "frozenset", "list", "tuple")
+
+
+# All that an exception can be, beside what is expected.
+_EXCEPTIONS = sorted(
+    {c for c in vars(builtins).values() if isinstance(c, type) and issubclass(c, Exception)},
+    key=lambda c: c.__name__,
+)
 
 
 def _called(node):
@@ -100,10 +108,11 @@ def _parts(node):
     return []
 
 
-# How far a number moves. An honest `__eq__` may round, or ignore case and
+# How far a constant moves. An honest `__eq__` may round, or ignore case and
 # spaces; a dishonest one may take anything within a half for equal. Only some
-# numbers make a month, so those in calls move by one.
-_FAR, _MEDIUM, _NEXT = "far", "medium", "next"
+# numbers make a month, so those in calls move by one. A number moves near by one,
+# or by its last digit: an honest type with a tolerance takes it for the same.
+_FAR, _MEDIUM, _NEXT, _NEAR = "far", "medium", "next", "near"
 
 
 def _other(node, rng, distance):
@@ -112,8 +121,10 @@ def _other(node, rng, distance):
         value = _other_value(node.value, rng, distance)
         return None if value is None else ast.Constant(value)
     new = copy.deepcopy(node)
-    if isinstance(node, ast.Call) and _called(node) not in _CONTAINERS + ("approx",):
-        distance = _NEXT
+    if isinstance(node, ast.Call) and _called(node) not in _CONTAINERS:
+        if distance == _NEAR:
+            return None  # a test that says how near is near enough, or has a next one
+        distance = distance if _called(node) == "approx" else _NEXT
     places = _parts(new)
     for place in rng.sample(places, len(places)):
         before, changed = place.get(), _other(place.get(), rng, distance)
@@ -123,7 +134,7 @@ def _other(node, rng, distance):
         if not isinstance(node, ast.Call) or _can_be_made(new):
             return new
         place.put(before)
-    return _longer(new, rng)
+    return None if distance == _NEAR else _longer(new, rng)
 
 
 def _longer(node, rng):
@@ -137,6 +148,8 @@ def _longer(node, rng):
 
 
 def _other_value(value, rng, distance):
+    if distance == _NEAR:
+        return _near(value, rng)
     if isinstance(value, bool):
         return not value
     if isinstance(value, int) and distance == _NEXT:
@@ -150,12 +163,30 @@ def _other_value(value, rng, distance):
             by *= rng.choice((1, -1))
         return value + (round(by) if isinstance(value, int) else by)
     if isinstance(value, bytes):
-        return _other_text(value.decode("latin-1"), rng).encode("latin-1")
-    return _other_text(value, rng) if isinstance(value, str) else None
+        return _other_text(value.decode("latin-1"), rng, distance).encode("latin-1")
+    return _other_text(value, rng, distance) if isinstance(value, str) else None
 
 
-def _other_text(text, rng):
-    """All letters and digits turned by some places."""
+def _near(value, rng):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e15:
+        return None
+    by = rng.choice((1, -1))
+    if isinstance(value, int):
+        return value + by
+    digits = repr(value).partition(".")[2]
+    if not digits.isdigit():
+        return None
+    # Amounts of money are equal within half a hundredth.
+    return round(value + by * 10 ** -min(len(digits), 2), len(digits))
+
+
+def _other_text(text, rng, distance=_FAR):
+    """All letters and digits turned by some places; for a medium distance one of
+    the first letters alone, since honest types may look at a start."""
+    early = [at for at, c in enumerate(text[:16]) if c.isascii() and c.isalpha()][:4]
+    if distance == _MEDIUM and early:
+        at = rng.choice(early)
+        return text[:at] + _other_text(text[at], rng) + text[at + 1 :]
     letters, digits = rng.randint(1, 25), rng.randint(1, 9)
 
     def turned(c):

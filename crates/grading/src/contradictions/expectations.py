@@ -92,8 +92,9 @@ def _lets_through(handler):
 
 
 class _Change:
-    """`kind` is constant, exception, negation or end; of constants there are two
-    sorts. A `natural` one leaves no sign of being a contradiction."""
+    """`kind` is constant, exception, negation, near or end; of constants there are
+    two sorts. A `natural` one leaves no sign of being a contradiction. Odd honest code
+    may pass a near one."""
 
     def __init__(self, kind, natural, apply, sort=None):
         self.kind, self.natural, self.apply, self.sort = kind, natural, apply, sort or kind
@@ -199,7 +200,7 @@ class _Expectations:
         for part in _conjuncts(statement.test):
             self.equality(part, where)
             if isinstance(part, ast.Compare) and isinstance(part.ops[0], ast.In) and len(part.ops) == 1:
-                self.member(part.left, _Place(part.comparators, 0), where)
+                self.member(_Place(part, "left"), _Place(part.comparators, 0), where)
         if _is_constant(statement.test):
             return
         # The same expression, never the opposite operator: an honest class may
@@ -236,7 +237,7 @@ class _Expectations:
         if name == "assertTrue" and call.args:
             self.equality(call.args[0], where)
         if name == "assertIn" and len(call.args) > 1:
-            self.member(call.args[0], _Place(call.args, 1), where)
+            self.member(_Place(call.args, 0), _Place(call.args, 1), where)
 
     def context(self, statement, where):
         names = [_called(item.context_expr) for item in statement.items]
@@ -254,35 +255,43 @@ class _Expectations:
                 self.constant(place, where)
 
     def constant(self, place, where):
-        self.constants_of(lambda distance: self.put_other(place, distance), where)
+        self.constants_of(functools.partial(self.put_other, place), where)
 
     def put_other(self, place, distance):
         new = _other(place.get(), self.rng, distance)
         return new and (lambda: place.put(new))
 
-    def constants_of(self, change_by, where):
-        for distance in (_FAR, _MEDIUM):
+    def constants_of(self, change_by, where, has_near=False):
+        for distance in (_FAR, _MEDIUM) + (_NEAR,) * has_near:
             change = change_by(distance)
             if change:
-                self.add("constant", change, where, sort=distance)
+                kind = "near" if distance == _NEAR else "constant"
+                self.add(kind, change, where, sort=distance)
 
     def equality(self, node, where):
         """Whether it is one. One side has to be no constant."""
         sides = _sides(node)
+        is_exact = _called(node) in _EXACT or isinstance(node, ast.Compare)
         constants = [_is_constant(side.get()) for side in sides]
         if all(constants):
             return bool(sides)
         for side, is_constant in zip(sides, constants):
             if is_constant:
-                self.constant(side, where)
+                self.constants_of(functools.partial(self.put_other, side), where, is_exact)
             elif isinstance(side.get(), ast.Name) and not any(constants):
                 name = side.get().id
-                self.constants_of(lambda distance: self.value_of(name, distance), where)
+                self.constants_of(functools.partial(self.value_of, name), where, is_exact)
         return True
 
-    def member(self, inside, place, where):
-        """x in (constants): none of them any more."""
-        container = place.get()
+    def member(self, inside_place, place, where):
+        """x in (constants): none of them any more. "text" in x: another text, with
+        too many letters to be there by chance."""
+        inside, container = inside_place.get(), place.get()
+        text = getattr(inside, "value", None)
+        letters = sum(c.isascii() and c.isalpha() for c in text) if isinstance(text, str) else 0
+        if letters > 4 and not _is_constant(container):
+            other = _other(inside, self.rng, _FAR)
+            self.add("near", lambda: inside_place.put(other), where)
         if not isinstance(container, (ast.Tuple, ast.List, ast.Set)):
             return
         if not _is_constant(container) or _is_constant(inside) or not container.elts:
@@ -312,11 +321,16 @@ class _Expectations:
         expected = getattr(builtins, getattr(call.args[0], "id", ""), None)
         if not isinstance(expected, type) or base != "Exception":
             return
-        strangers = (EOFError, ZeroDivisionError, BufferError)
-        strangers = [c for c in strangers if not issubclass(c, expected) and not issubclass(expected, c)]
-        if strangers:
-            stranger = ast.Name(self.rng.choice(strangers).__name__, ast.Load())
+        strangers = [c for c in _EXCEPTIONS if not issubclass(c, expected) and not issubclass(expected, c)]
+        named = [ast.Name(c.__name__, ast.Load()) for c in strangers]
+        exotic = {"EOFError", "ZeroDivisionError", "BufferError"}
+        exotic = [name for name in named if name.id in exotic]
+        if exotic:
+            stranger = self.rng.choice(exotic)
             self.add("exception", lambda: place.put(stranger), where)
+        # An exception of several kinds is one of these too.
+        if named:
+            self.add("near", lambda: place.put(ast.Tuple(named, ast.Load())), where)
 
     def must_not_hold(self, statement, where):
         passes = ast.ExceptHandler(ast.Name("AssertionError", ast.Load()), None, [ast.Pass()])

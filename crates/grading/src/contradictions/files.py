@@ -1,6 +1,6 @@
 # This part: files of tests in pieces, of which each test has several forms.
 
-_MOST = 4  # contradictions of one test
+_MOST = 5  # contradictions of one test
 
 
 def _tests_of(tree, path=(), own_class=None):
@@ -54,18 +54,19 @@ def _imported(tree, sources):
 
 
 def _chosen(expectations):
-    """At most two changes that only who learns what is expected can pass, then
-    negations, and the end of the test where nothing else is."""
+    """At most two changes that only who learns what is expected can pass, a near
+    one, then negations, and the end of the test where nothing else is."""
     strong = [c for c in expectations.changes if c.kind in ("constant", "exception")]
     weak = [c for c in expectations.changes if c.kind == "negation"]
-    for changes in (strong, weak):
+    near = [c for c in expectations.changes if c.kind == "near"]
+    for changes in (strong, weak, near):
         expectations.rng.shuffle(changes)
         changes.sort(key=lambda change: not change.natural)
     # Of two sorts, if there are two.
     first_of_sort = {change.sort: change for change in reversed(strong)}
     strong.sort(key=lambda change: first_of_sort[change.sort] is not change)
-    strong = strong[:2]
-    return strong + weak[: _MOST - 1 - len(strong)] + [expectations.end()]
+    most = strong[:2] + near[:1]
+    return most + weak[: _MOST - 1 - len(most)] + [expectations.end()]
 
 
 def _forms(text, number, seed, sources):
