@@ -1,6 +1,5 @@
-//! Finds the walls of grading that a task's own tests do not bear: those that
-//! notice something about honest code, and those behind which tests come out
-//! otherwise than plainly.
+//! Finds the walls of grading that a task's own tests do not bear: behind these,
+//! tests come out otherwise than plainly.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +11,6 @@ use swe_ci_store::TaskRow;
 use super::TaskPreparation;
 use super::prepare::{End, Ends, LeftAway, Prepared};
 
-/// The others watch, and change no result.
-const FELT_BY_TESTS: [Wall; 4] = [Wall::Canaries, Wall::Sources, Wall::Names, Wall::Exceptions];
-
 impl TaskPreparation<'_> {
     /// The suite behind the walls that this end of the task bears; walls that it
     /// does not bear are left away.
@@ -25,7 +21,7 @@ impl TaskPreparation<'_> {
         end: End,
         left_away: &mut LeftAway,
     ) -> Prepared<Graded> {
-        let run = self.quiet(row, ends, end, left_away).await?;
+        let run = self.behind_others(row, ends, end, left_away).await?;
         // The base may fail as it likes: that is what there is to do.
         if matches!(end, End::Base) && run.result.is_ok() {
             return Ok(run);
@@ -36,7 +32,7 @@ impl TaskPreparation<'_> {
             return Ok(run);
         }
         // Once may be chance.
-        let run = self.quiet(row, ends, end, left_away).await?;
+        let run = self.behind_others(row, ends, end, left_away).await?;
         let felt = &felt & &differing(&plain, &run);
         let Some(first) = felt.first() else {
             return Ok(run);
@@ -45,11 +41,11 @@ impl TaskPreparation<'_> {
             1 => format!("{first} comes out otherwise behind it"),
             n => format!("{n} tests come out otherwise behind it, for example {first}"),
         };
-        let singly = FELT_BY_TESTS.map(|wall| vec![wall]);
-        for walls in singly.into_iter().chain([Wall::ALL.to_vec()]) {
+        let singly = Wall::PRESENT.map(|wall| vec![wall]);
+        for walls in singly.into_iter().chain([Wall::PRESENT.to_vec()]) {
             let mut fewer = left_away.clone();
             fewer.extend(walls.into_iter().map(|wall| (wall, why.clone())));
-            let without = self.quiet(row, ends, end, &mut fewer).await?;
+            let without = self.behind_others(row, ends, end, &fewer).await?;
             if differing(&plain, &without).is_disjoint(&felt) {
                 *left_away = fewer;
                 return Ok(without);
@@ -58,24 +54,15 @@ impl TaskPreparation<'_> {
         Ok(run)
     }
 
-    /// The suite behind walls of which none notices anything.
-    async fn quiet(
+    async fn behind_others(
         &self,
         row: &TaskRow,
         ends: &Ends,
         end: End,
-        left_away: &mut LeftAway,
+        left_away: &LeftAway,
     ) -> Prepared<Graded> {
-        loop {
-            let without = left_away.keys().copied().collect();
-            let run = self.run(row, ends, end, &without).await?;
-            if run.alarms.is_empty() {
-                return Ok(run);
-            }
-            let of = end.name();
-            let noticed = run.alarms.into_iter();
-            left_away.extend(noticed.map(|(wall, text)| (wall, format!("on the {of}, {text}"))));
-        }
+        let left_away = left_away.keys().copied().collect();
+        self.run(row, ends, end, &left_away).await
     }
 }
 

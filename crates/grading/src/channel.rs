@@ -4,7 +4,6 @@
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Deserialize;
 use sha2::Sha256;
-use swe_ci_core::wall::Wall;
 
 /// A longer line is not the bootstrap's, in bytes.
 const MAX_LINE: usize = 8 << 20;
@@ -19,9 +18,6 @@ pub(crate) enum Frame {
     Collected {
         ids: Vec<String>,
     },
-    Begin {
-        id: String,
-    },
     /// What a test's own code raised, asked below pytest's bookkeeping.
     Raised {
         id: String,
@@ -29,30 +25,11 @@ pub(crate) enum Frame {
         exception: Option<String>,
     },
     Report(Stage),
-    /// Something is no longer what it was before the code ran.
-    Patched {
-        wall: Wall,
-        what: String,
-        test: String,
-    },
     /// The code did not fit on the disk.
     DiskFull,
     /// Options that pytest was started without.
     Dropped {
         options: Vec<String>,
-    },
-    /// Collected tests that are no functions.
-    Checks {
-        ids: Vec<String>,
-    },
-    /// Tests that the settings' options leave out.
-    Deselected {
-        ids: Vec<String>,
-    },
-    /// An exception that fits many expectations.
-    ManyKinds {
-        #[serde(rename = "type")]
-        class: String,
     },
     /// A file without which no test runs could not be loaded.
     Unloaded {

@@ -7,7 +7,6 @@
 //! - the oracle's settings steer pytest, and the image's modules come first;
 //! - results are sealed and numbered the moment they are known, and leave by a
 //!   pipe that only the bootstrap can write frames to;
-//! - canaries show a runner that was tampered with;
 //! - an audit runs recorded code against contradictions of the tests that it
 //!   passes, and with their clues moved, which shows answers that are not
 //!   computed, and asks it changed inputs, which measures how far it generalises.
@@ -15,7 +14,6 @@
 //! `docs/security.md` says what remains possible.
 
 mod audit;
-mod canaries;
 mod channel;
 mod clues;
 mod constructs;
@@ -32,7 +30,7 @@ mod settings;
 #[doc(hidden)]
 pub mod testing;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::num::NonZeroU16;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -43,7 +41,7 @@ use anyhow::Context;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
-use swe_ci_core::finding::{Finding, FindingKind, tampering};
+use swe_ci_core::finding::{Finding, tampering};
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::TestCommand;
@@ -53,7 +51,6 @@ use swe_ci_sandbox::{
 };
 use tracing::Instrument;
 
-use canaries::Canaries;
 use channel::Channel;
 use files::Files;
 use session::Session;
@@ -71,11 +68,10 @@ pub use portable::{GradingPlan, Portable};
 pub const TESTS: &str = "tests";
 
 /// The parts of the program that runs in the container, in order.
-const BOOTSTRAP: [&str; 8] = [
+const BOOTSTRAP: [&str; 7] = [
     include_str!("bootstrap/channel.py"),
     include_str!("bootstrap/files.py"),
     include_str!("bootstrap/imports.py"),
-    include_str!("bootstrap/watch.py"),
     include_str!("bootstrap/guards.py"),
     include_str!("bootstrap/clues.py"),
     include_str!("bootstrap/limit.py"),
@@ -130,8 +126,6 @@ pub struct Graded {
     /// Seconds from the code's arrival to the end of the tests.
     pub seconds: f64,
     pub findings: Vec<Finding>,
-    /// The first thing that each wall noticed.
-    pub alarms: BTreeMap<Wall, String>,
     /// Options of the settings that were left out.
     pub dropped_options: Vec<String>,
     /// The tests in the order in which they were collected.
@@ -227,16 +221,12 @@ async fn grade_as(
     grading: &Grading,
     on_line: OnLine<'_>,
 ) -> Result<Graded, SandboxError> {
-    let (key, seed) = randomness()?;
+    let key = random()?;
     let trees = grading.clone();
-    let prepared = blocking(move || Ok(Prepared::new(&trees, staging, &key, seed)))
-        .instrument(tracing::debug_span!("add canaries"));
-    let Prepared {
-        files,
-        canaries,
-        settings,
-    } = prepared.await?;
-    let mut session = Session::new(canaries, grading.left_away.clone());
+    let prepare = blocking(move || Ok(prepared(&trees, staging, &key)))
+        .instrument(tracing::debug_span!("place the files"));
+    let (files, settings) = prepare.await?;
+    let mut session = Session::default();
     let began = Instant::now();
     let Bootstrap { mut command, exec } = bootstrap;
     send(&mut command, &settings, &files, exec.time_limit).await?;
@@ -258,34 +248,15 @@ async fn grade_as(
     Ok(conclude.await?)
 }
 
-/// What one grading needs.
-struct Prepared {
-    files: Files,
-    canaries: Canaries,
-    settings: Settings,
-}
-
-impl Prepared {
-    fn new(grading: &Grading, staging: Staging, key: &[u8], seed: u128) -> Self {
-        let Grading {
-            code, base, oracle, ..
-        } = grading;
-        let mut placed = pytest_settings::place(code, base, oracle);
-        let canaries = match grading.left_away.contains(&Wall::Canaries) {
-            true => Canaries::default(),
-            false => Canaries::new(seed, oracle),
-        };
-        for (path, entry) in canaries.files.iter() {
-            placed.code.set(path, entry.clone());
-        }
-        let files = Files::new(&[(CODE_FOLDER, &placed.code), (ASIDE_FOLDER, &placed.aside)]);
-        let settings = Settings::new(key, &placed, &files, grading, staging);
-        Self {
-            files,
-            canaries,
-            settings,
-        }
-    }
+/// What goes into the container.
+fn prepared(grading: &Grading, staging: Staging, key: &[u8]) -> (Files, Settings) {
+    let Grading {
+        code, base, oracle, ..
+    } = grading;
+    let placed = pytest_settings::place(code, base, oracle);
+    let files = Files::new(&[(CODE_FOLDER, &placed.code), (ASIDE_FOLDER, &placed.aside)]);
+    let settings = Settings::new(key, &placed, &files, grading, staging);
+    (files, settings)
 }
 
 /// Sends the settings and the files. A bootstrap that is gone does not read: its
@@ -363,13 +334,6 @@ fn graded(
     let Grading {
         code, base, oracle, ..
     } = grading;
-    for class in std::mem::take(&mut session.many_kinds) {
-        let text = format!("{class} is many kinds of exceptions at once");
-        if !constructs::is_known_class(&class, base, oracle) {
-            let finding = Finding::suspicious(FindingKind::Construct, text);
-            session.noticed(Wall::Exceptions, finding);
-        }
-    }
     let dropped_options = std::mem::take(&mut session.dropped_options);
     let order = session.order();
     let verdict = session.conclude(exit, grading.known_tests.as_deref());
@@ -386,7 +350,6 @@ fn graded(
         raw: verdict.raw,
         seconds,
         findings,
-        alarms: verdict.alarms,
         dropped_options,
         order,
     }
@@ -402,9 +365,8 @@ fn is_test(path: &str) -> bool {
     path.split('/').next() == Some(TESTS)
 }
 
-fn randomness() -> anyhow::Result<([u8; 32], u128)> {
-    let (mut key, mut seed) = ([0; 32], [0; 16]);
-    let filled = getrandom::fill(&mut key).and_then(|()| getrandom::fill(&mut seed));
-    filled.context("the system has no randomness")?;
-    Ok((key, u128::from_le_bytes(seed)))
+fn random<const N: usize>() -> anyhow::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).context("the system has no randomness")?;
+    Ok(bytes)
 }

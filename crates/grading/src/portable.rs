@@ -7,21 +7,18 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 use swe_ci_base::code::CodeTree;
-use swe_ci_core::wall::Wall;
 
-use crate::canaries::Canaries;
 use crate::files::Files;
 use crate::pytest_settings::{SETTINGS, conftests, place, stands_for_tests};
 use crate::settings::Settings;
-use crate::{BOOTSTRAP, Grading, Staging, TESTS, randomness};
+use crate::{BOOTSTRAP, Grading, Staging, TESTS};
 
 /// A grading without the code that is graded.
 #[derive(Debug)]
 pub struct Portable {
     /// The program that runs pytest.
     pub bootstrap: String,
-    /// Tests, canaries, conftest files and settings that stand in the code's
-    /// place.
+    /// Tests, conftest files and settings that stand in the code's place.
     pub steering: CodeTree,
     pub plan: GradingPlan,
 }
@@ -33,8 +30,6 @@ pub struct GradingPlan {
     settings: Value,
     /// Node ids that count.
     known_tests: BTreeSet<String>,
-    /// The canaries: file name, the rest of the node id, whether it has to pass.
-    canaries: Vec<(String, String, bool)>,
     /// Files at the root from which pytest takes its settings.
     settings_files: [&'static str; SETTINGS.len()],
     /// Files of base or oracle that Python could import instead of the tests.
@@ -46,13 +41,9 @@ impl Portable {
     /// The parts to grade code as `grading` says; its own code is not part of it.
     ///
     /// # Errors
-    /// When the system has no randomness for the canaries.
+    /// When the settings are no JSON.
     pub fn new(grading: &Grading) -> anyhow::Result<Self> {
         let Grading { base, oracle, .. } = grading;
-        let canaries = match grading.left_away.contains(&Wall::Canaries) {
-            true => Canaries::default(),
-            false => Canaries::new(randomness()?.1, oracle),
-        };
         let placed = place(base, base, oracle);
         let files = Files::new(&[]);
         let settings = Settings::new(&[], &placed, &files, grading, Staging::AsWritten);
@@ -60,7 +51,6 @@ impl Portable {
         let plan = GradingPlan {
             settings: serde_json::to_value(settings)?,
             known_tests: grading.known_tests.as_deref().cloned().unwrap_or_default(),
-            canaries: canaries.all().collect(),
             settings_files: SETTINGS,
             stand_for_tests: paths(&trees)
                 .filter(|path| stands_for_tests(path))
@@ -70,18 +60,15 @@ impl Portable {
         };
         Ok(Self {
             bootstrap: BOOTSTRAP.concat(),
-            steering: steering(base, oracle, &canaries),
+            steering: steering(base, oracle),
             plan,
         })
     }
 }
 
 /// What [`place`] takes from base and oracle, whatever the code is.
-fn steering(base: &CodeTree, oracle: &CodeTree, canaries: &Canaries) -> CodeTree {
+fn steering(base: &CodeTree, oracle: &CodeTree) -> CodeTree {
     let mut tree = CodeTree::default().with_folder_of(TESTS, oracle);
-    for (path, entry) in canaries.files.iter() {
-        tree.set(path, entry.clone());
-    }
     for path in conftests(&[base, oracle]) {
         if let Some(entry) = oracle.entry(&path).or_else(|| base.entry(&path)) {
             tree.set(&path, entry.clone());

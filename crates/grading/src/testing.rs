@@ -43,7 +43,6 @@ pub fn session(input: &[u8], tests: &[(&str, &str)]) -> Option<Vec<u8>> {
         serde_json::json!({"kind": "collected", "ids": ids}),
     ];
     for (id, outcome) in tests {
-        frames.push(serde_json::json!({"kind": "begin", "id": id}));
         frames.push(serde_json::json!({
             "kind": "report", "id": id, "when": "call", "outcome": outcome,
             "category": outcome, "text": "", "seconds": 0.1,

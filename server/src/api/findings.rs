@@ -24,7 +24,7 @@ parameters! {
         /// Only findings of this part of grading.
         #[param(value_type = Option<FindingKind>)]
         kind: Option<FindingKind> =
-            query.parse("kind", "a part of grading, such as `canary`", FindingKind::from_name)?,
+            query.parse("kind", "a part of grading, such as `clues`", FindingKind::from_name)?,
         /// Only findings with this consequence, which a review may have lowered.
         #[param(value_type = Option<Grade>)]
         grade: Option<Grade> =

@@ -190,12 +190,8 @@ class Session:
 
     def __init__(self, plan):
         self.plan = plan
-        self.canaries = {(file, test): passes for file, test, passes in plan["canaries"]}
-        self.canary_files = {file for file, _ in self.canaries}
-        self.collected, self.checks, self.begun = set(), set(), set()
-        self.current, self.tests, self.exit, self.finished = None, {}, None, False
+        self.collected, self.tests, self.exit, self.finished = set(), {}, None, False
         self.findings, self.text, self.overflow, self.unloaded = [], 0, None, None
-        self.weighs_results = "results" not in plan["settings"]["left_away"]
 
     def find(self, grade, text):
         alike = [finding for finding in self.findings if finding["grade"] == grade]
@@ -203,16 +199,9 @@ class Session:
         if len(alike) < MOST_FINDINGS and finding not in alike:
             self.findings.append(finding)
 
-    def tampered(self, text):
-        self.find("tampered", text)
-
-    def contradictory(self, text):
-        if self.weighs_results:
-            self.tampered(text)
-
     def take(self, frame):
         if frame is None:
-            self.tampered("something else than the test runner wrote to the channel of the results")
+            self.find("tampered", "something else than the test runner wrote to the channel of the results")
             return
         take = getattr(self, "take_" + str(frame.get("kind")), None)
         if take is not None:
@@ -228,41 +217,15 @@ class Session:
 
     def take_collected(self, frame):
         self.collected.update(frame["ids"])
-        if len(self.collected) > MOST_TESTS:
+        self.limit(self.collected)
+
+    def limit(self, tests):
+        if len(tests) > MOST_TESTS:
             self.overflow = "the code has more than %d tests" % MOST_TESTS
 
-    def take_checks(self, frame):
-        self.checks.update(frame["ids"])
-
-    def take_deselected(self, frame):
-        for node_id in frame["ids"]:
-            self.canaries.pop(self.canary(node_id), None)
-
-    def take_begin(self, frame):
-        node_id = frame["id"]
-        if node_id not in self.collected:
-            self.contradictory("%s ran, but was not collected" % node_id)
-        elif node_id in self.begun and self.weighs_results:
-            self.find("suspicious", "%s ran twice" % node_id)
-        self.begun.add(node_id)
-        self.current = node_id
-
-    def test(self, node_id):
-        if self.current != node_id:
-            self.contradictory("a result of %s came while another test ran" % node_id)
-            if self.weighs_results:
-                return None
-        return self.tests.setdefault(node_id, {"raised": None, "category": None, "stages": {}})
-
-    def take_raised(self, frame):
-        test = self.test(frame["id"])
-        if test is not None:
-            test["raised"] = frame.get("type")
-
     def take_report(self, frame):
-        test = self.test(frame["id"])
-        if test is None:
-            return
+        self.limit(self.tests)
+        test = self.tests.setdefault(frame["id"], {"category": None, "stages": {}})
         text = frame["text"] if self.text + len(frame["text"]) <= MOST_TEXT else ""
         self.text += len(text)
         category = frame["category"]
@@ -274,14 +237,6 @@ class Session:
         if text:
             stage["longrepr"] = text
         test["stages"][frame["when"]] = stage
-        if frame["when"] == "call" and category == "passed" and test["raised"] is not None:
-            self.contradictory("%s raised an exception and was reported as passed" % frame["id"])
-
-    def take_patched(self, frame):
-        self.tampered("%s was replaced, noticed at %s" % (frame["what"], frame["test"]))
-
-    def take_many_kinds(self, frame):
-        self.find("note", "%s is many kinds of exceptions at once" % frame["type"])
 
     def take_unloaded(self, frame):
         why = "pytest could not load %s: %s" % (frame["file"], frame["cause"])
@@ -293,11 +248,6 @@ class Session:
     def take_end(self, frame):
         self.shadowing(frame.get("shadowed", ()))
         self.exit = frame["exit"]
-
-    @staticmethod
-    def canary(node_id):
-        path, _, test = node_id.partition("::")
-        return path.split("/")[-1], test
 
     @staticmethod
     def outcome(test):
@@ -323,32 +273,13 @@ class Session:
         if process_exit != 0 and not is_own:
             raise Collapsed("the report speaks of exit code %d, the process ended with %s" % (self.exit, process_exit))
         tests = {i: t for i, t in self.tests.items() if t["category"] or "call" in t["stages"]}
-        if self.exit == 0 and any(self.outcome(test) in ("failed", "error") for test in tests.values()):
-            self.contradictory("pytest ended with exit code 0 although tests failed")
-        self.weigh_canaries(tests)
-        known = self.plan["known_tests"]
-        tests = {i: t for i, t in tests.items() if self.canary(i)[0] not in self.canary_files and i in known}
+        tests = {i: t for i, t in tests.items() if i in self.plan["known_tests"]}
         for finding in self.findings:
             if finding["grade"] == "tampered":
                 raise Collapsed("the result was tampered with: " + finding["text"])
         if not tests:
             raise Collapsed("no tests were found")
         return tests
-
-    def weigh_canaries(self, tests):
-        seen = 0
-        for node_id, test in tests.items():
-            key = self.canary(node_id)
-            if key in self.canaries:
-                seen += 1
-                if not self.canaries[key] and self.outcome(test) in ("passed", "xpassed"):
-                    self.tampered("%s must fail, and passed" % node_id)
-                elif self.canaries[key] and self.outcome(test) == "failed":
-                    self.find("note", "%s must pass, and failed" % node_id)
-            elif key[0] in self.canary_files and node_id not in self.checks:
-                self.tampered("%s stands where only canaries do" % node_id)
-        if seen < len(self.canaries):
-            self.find("suspicious", "%d of %d canaries did not run" % (len(self.canaries) - seen, len(self.canaries)))
 
 
 def drop_capabilities():

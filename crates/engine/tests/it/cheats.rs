@@ -123,7 +123,7 @@ fn outcome(graded: &Graded) -> String {
     let worst = graded.findings.iter().map(|finding| finding.grade).max();
     let of_kind = |kind| graded.findings.iter().any(|finding| finding.kind == kind);
     match (&graded.result, worst) {
-        _ if of_kind(FindingKind::Contradiction) => "accused".into(),
+        (_, Some(Grade::Tampered)) if of_kind(FindingKind::Contradiction) => "accused".into(),
         (_, Some(Grade::Tampered)) => "tampered".into(),
         (Err(_), _) => "collapsed".into(),
         (_, Some(Grade::Suspicious)) if of_kind(FindingKind::Clues) => "owed to clues".into(),
@@ -265,7 +265,7 @@ async fn no_attack_on_grading_goes_unnoticed() {
             let audited = audited.await.unwrap();
             let finding = |why| Finding::tampered(FindingKind::Contradiction, why);
             graded.findings.extend(audited.accuses().map(finding));
-            graded.findings.extend(audited.only_as_written);
+            graded.findings.extend(audited.suspicion());
         }
         let mut came = outcome(&graded);
         if came.starts_with("passes") {
@@ -501,8 +501,7 @@ def test_descriptors():
     assert_eq!(report.passed(), 5 + 2 + 302 + 1);
 }
 
-/// The options of a suite's settings hold, or not, as the task says. Canaries
-/// that they leave out are not missed, and those that fail do not end the suite.
+/// The options of a suite's settings hold, or not, as the task says.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_settings_options_hold_as_the_task_says() {
     let arena = Arena::new().await;

@@ -285,6 +285,7 @@ async fn flaky_tests_are_not_part_of_the_suite() {
 #[tokio::test(flavor = "multi_thread")]
 async fn walls_that_a_suite_does_not_bear_are_left_away() {
     let fixture = Fixture::new().await;
+    // Replacing functions of pytest is none of them.
     let conftest = "import _pytest.runner, pytest\n\
         call = _pytest.runner.call_and_report\n\
         _pytest.runner.call_and_report = lambda *a, **k: call(*a, **k)\n\
@@ -309,16 +310,12 @@ async fn walls_that_a_suite_does_not_bear_are_left_away() {
     assert_eq!(summary.state, TaskState::Ready);
     assert_eq!((summary.base_passed, summary.target_passed), (2, 4));
     let left_away = Vec::from_iter(summary.left_away);
-    assert_eq!(left_away, [Wall::Runner, Wall::Canaries, Wall::Names]);
+    assert_eq!(left_away, [Wall::Names]);
     let findings = task.preparation.findings.iter();
     let texts: Vec<String> = findings.map(TaskFinding::text).collect();
-    for part in [
-        "without watching the test runner, because on the target, _pytest.runner.call_and_report",
-        "without canaries, because on the target, tests/test_a_",
-        "without hiding the current test's name, because 2 tests come out otherwise behind it",
-    ] {
-        assert!(texts.iter().any(|text| text.contains(part)), "{texts:?}");
-    }
+    let part =
+        "without hiding the current test's name, because 2 tests come out otherwise behind it";
+    assert!(texts.iter().any(|text| text.contains(part)), "{texts:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -36,7 +36,7 @@ def _channel():
     is_of = isinstance
     quoted = json.encoder.encode_basestring_ascii
     process, own, get_frame = getpid(), globals(), sys._getframe
-    pending, together = [], frozenset(("begin", "raised", "report"))
+    pending, together = [], frozenset(("raised", "report"))
     most_pending, pending_bytes = 64 << 10, 0
     most_text = 64 << 10
     count = 0
@@ -77,13 +77,10 @@ def _channel():
 
     def tell(kind, **fields):
         nonlocal count, pending_bytes
-        # A forked child of a test has a copy of everything.
-        if getpid() != process:
+        # A forked child of a test has a copy of everything, and whoever found this
+        # function is none of this program.
+        if getpid() != process or get_frame(1).f_globals is not own:
             return
-        # Whoever found this function is none of this program.
-        if get_frame(1).f_globals is not own:
-            fields = {"wall": "runner", "what": "the platform's own program", "test": "a call"}
-            kind = "patched"
         fields["kind"] = kind
         text = ",".join([quoted(name) + ":" + to_json(fields[name]) for name in fields])
         text = ("{" + text + "}").encode()

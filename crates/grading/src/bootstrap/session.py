@@ -6,7 +6,6 @@ import traceback
 import pytest
 
 _MOST_TEXT = 12000
-_ALL_EVERY = 64  # tests between two looks at the whole runner
 
 
 def _shortened(text):
@@ -38,15 +37,12 @@ class _Session:
     def __init__(self, settings, ownership, own_points, test_files, shown, clues):
         self.tell = _tell
         self.settings = settings
-        self.left_away = settings["left_away"]
         self.test_files = test_files
         self.shown = shown
         self.clues = clues
         self.limit = _TestLimit(settings["test_seconds"])
         self.ownership = ownership
         self.own_points = own_points
-        self.watch = None
-        self.tests = 0
         self.began = time.time()
 
     # --- Before the code is in reach
@@ -65,9 +61,6 @@ class _Session:
         for point in self.own_points:
             if not manager.is_blocked(point.name):
                 manager.register(point.load(), name=point.name)
-        self.manager = manager
-        if "runner" not in self.left_away:
-            self.watch = _Watch(self, _frozen_clocks(code))
         outcome = yield
         failed = outcome.excinfo and getattr(outcome.excinfo[1], "path", None)
         if failed:
@@ -107,9 +100,8 @@ class _Session:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_make_collect_report(self, collector):
         path = str(getattr(collector, "path", None) or getattr(collector, "fspath", ""))
-        if path in self.test_files.known and isinstance(collector, pytest.Module):
-            self.test_files.before_import(path)
-            self.look_at_files([path], "collection")
+        if path in self.test_files and isinstance(collector, pytest.Module):
+            _remove_bytecode(path)
         with self.shown():
             outcome = yield
         if outcome.excinfo is None and outcome.get_result().failed:
@@ -146,26 +138,12 @@ class _Session:
         items.sort(key=turns)
 
     def pytest_collection_finish(self, session):
-        self.look("collection", thoroughly=True)
-        self.look_at_files(self.test_files.known, "collection")
-        self.tell_ids("collected", session.items)
-        checks = [item for item in session.items if not isinstance(item, pytest.Function)]
-        self.tell_ids("checks", checks)
-
-    def tell_ids(self, kind, items):
-        """In frames of at most 7 MB, however long an id is."""
-        for start in range(0, len(items), 32):
-            self.tell(kind, ids=[item.nodeid for item in items[start : start + 32]])
+        # In frames of at most 7 MB, however long an id is.
+        ids = [item.nodeid for item in session.items]
+        for start in range(0, len(ids), 32):
+            self.tell("collected", ids=ids[start : start + 32])
 
     # --- Tests
-
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item):
-        self.tests += 1
-        self.tell("begin", id=item.nodeid)
-        yield
-        if self.watch:
-            self.tell_changes("runner", self.watch.changed_builtins(), item.nodeid)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_setup(self):
@@ -190,24 +168,9 @@ class _Session:
         self.tell("raised", id=item.nodeid, type=kind)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(self, item, call):
+    def pytest_runtest_makereport(self, call):
         with self.shown() if call.excinfo else contextlib.nullcontext():
             yield
-        self.look(item.nodeid, thoroughly=self.tests % _ALL_EVERY == 0)
-
-    def look(self, where, thoroughly):
-        if self.watch:
-            entries = self.watch.all if thoroughly else self.watch.critical
-            self.tell_changes("runner", self.watch.changed(entries), where)
-            self.tell_changes("runner", self.watch.hidden_builtins(), where)
-
-    def look_at_files(self, paths, where):
-        if "files" not in self.left_away:
-            self.tell_changes("files", self.test_files.changed(paths), where)
-
-    def tell_changes(self, wall, names, where):
-        for name in names:
-            self.tell("patched", wall=wall, what=name, test=where)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
@@ -227,15 +190,10 @@ class _Session:
 
     def pytest_configure(self, config):
         self.config = config
-        config.option.maxfail = 0  # canaries fail
-
-    def pytest_deselected(self, items):
-        self.tell_ids("deselected", list(items))
+        config.option.maxfail = 0  # all results count
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session, exitstatus):
-        self.look("the end", thoroughly=True)
-        self.look_at_files(self.test_files.known, "the end")
+    def pytest_sessionfinish(self):
         self.tell("finish", seconds=time.time() - self.began)
 
 
@@ -279,8 +237,6 @@ def _grade(settings):
     sys.meta_path.insert(0, ownership)
     if "names" not in settings["left_away"]:
         _hide_current_test()
-    if "exceptions" not in settings["left_away"]:
-        _ask_about_exceptions()
     own_points = []
     importlib.metadata.distributions = _image_distributions(ownership, own_points)
     os.environ["PYTHONPATH"] = "src:."
@@ -290,8 +246,8 @@ def _grade(settings):
     shown = contextlib.nullcontext
     if "sources" not in settings["left_away"]:
         shown = _Sources(tests).shown
-    test_files = _TestFiles(tests)
-    clues = _Clues(test_files.known) if settings["move_clues"] else None
+    test_files = _test_files(tests)
+    clues = _Clues(test_files) if settings["move_clues"] else None
     if clues is not None:
         clues.move_modules()
     session = _Session(settings, ownership, own_points, test_files, shown, clues)
@@ -304,8 +260,8 @@ def _grade(settings):
         exit_code = 1
     _end_output(settings["end_of_output"])
     _tell("end", exit=exit_code, shadowed=sorted(ownership.shadowed))
-    # Canaries fail, so 1 says nothing about the task's tests. What was
-    # registered to run at the exit belongs to the code under test.
+    # 1 says that tests failed, which the frames tell. What was registered to run at
+    # the exit belongs to the code under test.
     os._exit(0 if exit_code == 1 else exit_code)
 
 

@@ -178,7 +178,7 @@ impl Preparation {
     /// The walls that the task is graded without.
     pub fn left_away(&self) -> BTreeSet<Wall> {
         let walls = self.findings.iter().filter_map(|finding| match finding {
-            TaskFinding::WallLeftAway { wall, .. } => Some(*wall),
+            TaskFinding::WallLeftAway { wall, .. } if *wall != Wall::Earlier => Some(*wall),
             _ => None,
         });
         walls.collect()
