@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tries docs/inspect.md with the real inspect_ai and inspect_scout of the package
-# index: both read what `swe-ci export-results` writes, Scout scans it, and Inspect
-# starts and follows runs.
+# index: both read what `swe-ci-inspect` writes, Scout scans it, and Inspect starts and
+# follows runs.
 #
 #   scripts/test-inspect.sh
 #
@@ -34,7 +34,7 @@ await_runs 1
 say inspect "the human baseline is finished"
 submit_conversation quickest
 await_runs 2
-"$program" export-results "${finished[@]}" --as inspect --output "$work/logs" --data "$work/data"
+"$venv/bin/swe-ci-inspect" "${finished[@]}" --server "$address" --output "$work/logs"
 # Inspect and Scout keep caches and traces where XDG_DATA_HOME says.
 SWE_CI_TEST_SERVER=$address SWE_CI_TEST_LOGS=$work/logs XDG_DATA_HOME=$work/share \
     "$venv/bin/python" -m pytest -p no:cacheprovider "$ROOT/integrations/inspect/tests"

@@ -508,6 +508,9 @@ pub struct StepView {
     pub outcome: StepOutcome,
     pub detail: String,
     pub seconds: f64,
+    /// Absent for a step of a check, which is not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<String>,
     /// Tokens sent and received, if they were counted.
     pub usage: Option<Usage>,
     /// The gateway's measurements; absent without a gateway.
@@ -536,6 +539,7 @@ mod tests {
             outcome: StepOutcome::Done,
             detail: String::new(),
             seconds: 1.0,
+            finished_at: None,
             usage: tokens.map(|input_tokens| Usage {
                 input_tokens,
                 ..Usage::default()

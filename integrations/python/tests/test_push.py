@@ -1,10 +1,9 @@
-"""Pushes by the program: splits and logs, by the hub's own `hf`."""
+"""Pushes of splits by the program, by the hub's own `hf`."""
 
 import hashlib
 import json
 from pathlib import Path
 
-import swe_ci
 from conftest import SPLIT, HubAtHand, Program
 from stand_in_hub import READER
 
@@ -42,18 +41,6 @@ def test_a_split_goes_to_the_hub_and_back(
     )
     assert imported.returncode == 0, imported.stderr
     assert [(row["task_id"], row["gap"]) for row in json.loads(imported.stdout)] == [(task, 5)]
-
-
-def test_logs_go_to_the_hub(
-    hub: HubAtHand, swe_ci_program: Program, client: swe_ci.Client, tmp_path: Path
-) -> None:
-    run = client.leaderboard(split=SPLIT)[0]["run_id"]
-    (tmp_path / "notes.txt").write_text("mine")
-    export = ("export-results", run, "--as", "inspect", "--output", str(tmp_path))
-    done = swe_ci_program(*export, "--to", "hf:ada/logs")
-    assert done.returncode == 0, done.stderr
-    (name,) = [path.name for path in tmp_path.glob("*.eval")]
-    assert list(hub.hub.datasets["ada/logs"]["main"][-1]) == [f"logs/{name}"]
 
 
 def test_a_push_is_refused_before_work_begins(hub: HubAtHand, swe_ci_program: Program) -> None:

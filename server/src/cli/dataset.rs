@@ -426,8 +426,6 @@ async fn push_from(folder: &Path, engine: &Engine, options: &Push) -> Result<(),
         .map_err(|e| Failure::new(format!("{}: {e}", card.display())))?;
     let pushed = Pushed {
         folder,
-        only: Vec::new(),
-        path: ".",
         message: format!("Split {split}: {tasks} tasks"),
         private: options.private,
     };

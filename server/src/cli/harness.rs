@@ -345,6 +345,7 @@ mod tests {
                 outcome,
                 detail: detail.into(),
                 seconds: 1.25,
+                finished_at: None,
                 usage,
                 traffic,
                 truncation: None,

@@ -45,17 +45,14 @@ impl FromStr for HubTarget {
 }
 
 impl HubTarget {
-    /// Pushes the files of a folder, or only those named, in one commit.
+    /// Pushes the files of a folder in one commit.
     pub(super) async fn push(&self, pushed: &Pushed<'_>) -> Result<(), Failure> {
         let Self { dataset, branch } = self;
         let mut command = hf(&["upload", dataset]);
-        command.arg(pushed.folder).arg(pushed.path);
+        command.arg(pushed.folder).arg(".");
         command.args(["--repo-type", "dataset", "--revision", branch]);
         command.args(["--commit-message", &pushed.message]);
         command.args(pushed.private.then_some("--private"));
-        for name in &pushed.only {
-            command.args(["--include", name]);
-        }
         // Progress and problems go to the caller's terminal.
         let done = command.stderr(Stdio::inherit()).output().await;
         let done = done.map_err(|error| no_hf(&error))?;
@@ -115,10 +112,6 @@ fn unasked(said: &str) -> Failure {
 /// What is pushed in one commit.
 pub(super) struct Pushed<'a> {
     pub folder: &'a Path,
-    /// Names of files of the folder; all when empty.
-    pub only: Vec<String>,
-    /// The folder of the dataset.
-    pub path: &'a str,
     pub message: String,
     /// A dataset that is created shall be private.
     pub private: bool,

@@ -5,7 +5,6 @@ mod account;
 mod dataset;
 mod disk;
 mod doctor;
-mod export_results;
 mod failure;
 mod findings;
 mod gate;
@@ -144,9 +143,6 @@ enum Command {
     /// Import results made elsewhere as a finished run
     #[command(after_help = import_results::AFTER_HELP)]
     ImportResults(import_results::Options),
-    /// Write runs in the formats of other programs
-    #[command(after_help = export_results::AFTER_HELP)]
-    ExportResults(export_results::Options),
     /// Score stored runs again, after a change of the metric definitions
     #[command(after_help = rescore::AFTER_HELP)]
     Rescore(rescore::Options),
@@ -242,9 +238,6 @@ impl Cli {
             Command::Score(options) => score::execute(options).await,
             Command::ImportResults(options) => {
                 import_results::execute(&engine().await?, options).await
-            }
-            Command::ExportResults(options) => {
-                Box::pin(export_results::execute(&global, options)).await
             }
             Command::Verify(options) => verify::execute(&engine().await?, &options).await,
             Command::Judge(options) => judge::execute(engine, options).await,

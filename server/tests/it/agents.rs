@@ -84,6 +84,7 @@ async fn every_attempt_at_a_step() {
         json!({
             "iteration": 1, "role": "programmer", "attempt": 1, "outcome": "provider_failed",
             "detail": "the provider answered <503>", "seconds": 1.0,
+            "finished_at": "2025-11-20T00:57:01Z",
             "usage": {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0, "reasoning_tokens": 0},
             "traffic": {"requests": 1, "retries": 61, "waiting_ms": 600_000, "micro_usd": 0},
             "recording": "exchanges",

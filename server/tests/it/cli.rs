@@ -49,7 +49,7 @@ pub fn stderr(output: &Output) -> String {
 
 #[test]
 fn help_is_worth_reading() {
-    let commands: [&[&str]; 36] = [
+    let commands: [&[&str]; 35] = [
         &[],
         &["serve"],
         &["migrate"],
@@ -72,7 +72,6 @@ fn help_is_worth_reading() {
         &["gate"],
         &["score"],
         &["import-results"],
-        &["export-results"],
         &["rescore"],
         &["findings", "list"],
         &["findings", "clear"],

@@ -72,7 +72,6 @@ mod cli;
 
 mod cli_accounts;
 
-mod inspect_logs;
 mod results;
 mod run_list;
 

@@ -143,7 +143,6 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("doctor", &[]),
     ("harness_check", &["api"]),
     ("heavy_reads", &[]),
-    ("inspect_logs", &[]),
     ("leaderboard_cache", &[]),
     ("local_work", &[]),
     ("notifications", &[]),

@@ -19,7 +19,6 @@ pub mod import;
 pub mod inspection;
 pub mod judge;
 pub mod keys;
-pub mod log_exports;
 mod losses;
 pub mod models;
 pub mod notifications;

@@ -213,6 +213,7 @@ mod tests {
                 outcome,
                 detail: detail.into(),
                 seconds: 1.0,
+                finished_at: None,
                 usage: None,
                 traffic: Some(traffic),
                 truncation: None,

@@ -9,7 +9,7 @@
 //!                                                        └── digest ─▶ numbers
 //! ```
 
-pub mod atif;
+mod atif;
 mod conversations;
 mod digest;
 mod messages;

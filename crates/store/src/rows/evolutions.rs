@@ -112,6 +112,7 @@ impl StepRow {
             outcome: self.outcome,
             detail: self.detail.clone(),
             seconds: seconds_between(self.started_at, self.finished_at),
+            finished_at: Some(rfc3339(self.finished_at)),
             usage: self.usage,
             traffic: self.traffic,
             truncation: self.truncation,

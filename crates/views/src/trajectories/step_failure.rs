@@ -166,6 +166,7 @@ mod tests {
             outcome,
             detail: "as recorded".into(),
             seconds: 1.0,
+            finished_at: None,
             usage: None,
             traffic: None,
             truncation: None,

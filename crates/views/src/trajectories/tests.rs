@@ -22,6 +22,7 @@ fn step(iteration: u32, role: Role, outcome: StepOutcome) -> StepRecord {
             outcome,
             detail: String::new(),
             seconds: 10.0,
+            finished_at: None,
             usage: agent.then(|| Usage {
                 input_tokens: 100 * u64::from(iteration),
                 ..Usage::default()

@@ -41,20 +41,27 @@ class Server:
         if not os.environ.get(TOKEN_VARIABLE):
             raise Refusal(f"{_NEED}: only accounts start runs")
 
-    def tasks(self, split: str) -> list[Json]:
-        """The tasks of a split that can run, in its order."""
+    def get(self, path: str, **query: str) -> Any:
+        """What the API answers at an address."""
+        try:
+            with httpx.Client(timeout=_SECONDS, headers=self._headers()) as client:
+                answer = client.get(self._url(path), params=query)
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
+        return self._content(answer)
+
+    def tasks(self, split: str, state: str | None = "ready") -> list[Json]:
+        """The tasks of a split in its order, by default those that can run."""
+        query = {"split": split, "limit": str(_PAGE)}
+        if state is not None:
+            query["state"] = state
         found: list[Json] = []
-        after: str | None = None
-        with httpx.Client(timeout=_SECONDS, headers=self._headers()) as client:
-            while True:
-                query = {"split": split, "state": "ready", "limit": str(_PAGE)}
-                if after is not None:
-                    query["after"] = after
-                page = self._get(client, "tasks", query)
-                found.extend(page["items"])
-                after = page.get("next")
-                if after is None:
-                    return found
+        while True:
+            page = self.get("tasks", **query)
+            found.extend(page["items"])
+            if page.get("next") is None:
+                return found
+            query["after"] = page["next"]
 
     async def submit(self, submission: Json) -> Json:
         """Queues a run, and returns it."""
@@ -76,13 +83,6 @@ class Server:
         try:
             async with httpx.AsyncClient(timeout=_SECONDS, headers=self._headers()) as client:
                 answer = await client.request(method, self._url(path), **request)
-        except httpx.HTTPError as error:
-            raise self._unreachable(error) from error
-        return self._content(answer)
-
-    def _get(self, client: httpx.Client, path: str, query: dict[str, str]) -> Any:
-        try:
-            answer = client.get(self._url(path), params=query)
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
         return self._content(answer)

@@ -71,10 +71,6 @@ pub struct Step {
     pub llm_call_count: Option<u32>,
     #[serde(skip_serializing_if = "unset")]
     pub extra: StepExtra,
-    /// When the request began and its answer ended, in unix milliseconds. The
-    /// format has the end alone.
-    #[serde(skip)]
-    pub times: Option<(i64, i64)>,
 }
 
 /// The facts that the format has no fields for: the exchange of an answer, and its
@@ -96,6 +92,9 @@ pub struct StepExtra {
     pub status: Option<u16>,
     #[serde(skip_serializing_if = "unset")]
     pub error: Option<String>,
+    /// From the request to the end of its answer: the format has the end alone.
+    #[serde(skip_serializing_if = "unset")]
+    pub duration_ms: i64,
     #[serde(skip_serializing_if = "unset")]
     pub retries: usize,
     #[serde(skip_serializing_if = "unset")]

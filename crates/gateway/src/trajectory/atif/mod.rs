@@ -4,10 +4,13 @@
 mod format;
 mod read;
 
-pub use format::{Metrics, ObservationResult, Source, Step, ToolCall, Trajectory};
+pub use format::Trajectory;
 pub(super) use read::read;
 
-use format::{Agent, CallExtra, FinalMetrics, MetricsExtra, ResultExtra, StepExtra, VERSION};
+use format::{
+    Agent, CallExtra, FinalMetrics, Metrics, MetricsExtra, ObservationResult, ResultExtra, Source,
+    Step, StepExtra, ToolCall, VERSION,
+};
 use serde_json::{Map, Value};
 use swe_ci_base::clock::rfc3339;
 use swe_ci_core::usage::{Prices, Usage};
@@ -160,7 +163,6 @@ impl Steps<'_> {
         step.extra = exchange_extra(&turn.exchange);
         step.extra.notes.clone_from(&answer.message.notes);
         step.extra.finish_reason.clone_from(&answer.stopped);
-        step.times = Some((turn.exchange.started_at, turn.exchange.finished_at));
         step.observe(&turn.results);
     }
 
@@ -185,7 +187,6 @@ impl Steps<'_> {
                 notes: message.notes.clone(),
                 ..StepExtra::default()
             },
-            times: None,
         };
         self.steps.push_mut(step)
     }
@@ -272,6 +273,7 @@ fn exchange_extra(exchange: &Exchange) -> StepExtra {
         complete: (!exchange.complete).then_some(false),
         status: Some(exchange.status).filter(|&status| status != 200),
         error: exchange.error.clone(),
+        duration_ms: exchange.finished_at.saturating_sub(exchange.started_at),
         retries: exchange.retries.len(),
         waiting_ms: exchange.waiting_ms,
         ..StepExtra::default()

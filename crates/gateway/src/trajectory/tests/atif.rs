@@ -176,7 +176,7 @@ fn steps_hold_calls_results_and_metrics() {
                 "extra": {"reasoning_tokens": 5},
             },
             "llm_call_count": 1,
-            "extra": {"exchange": 1, "finish_reason": "stop"},
+            "extra": {"exchange": 1, "finish_reason": "stop", "duration_ms": 4_000},
         })
     );
     let results = steps[3]["observation"]["results"].as_array().unwrap();
