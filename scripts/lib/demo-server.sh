@@ -100,7 +100,7 @@ await_runs() {
     local runs
     for _ in $(seq 360); do
         kill -0 "$server" 2>/dev/null || die server "it has stopped: $(tail -n 5 "$work/log")"
-        runs=$("$program" run list --json --data "$work/data" | finished_runs)
+        runs=$("$program" read runs --json --data "$work/data" | finished_runs)
         read -ra finished <<<"$runs"
         ((${#finished[@]} < $1)) || return 0
         sleep 5

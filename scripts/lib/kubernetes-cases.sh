@@ -15,7 +15,7 @@ until_true() {
     until "$@"; do
         if ((SECONDS >= deadline)); then
             in_space get pods --output wide >&2 || true
-            swe_ci workers >&2 || true
+            swe_ci read workers >&2 || true
             die kubernetes "$what did not come; the cluster's state is above, logs are in $CLUSTER"
         fi
         sleep 1
@@ -50,7 +50,7 @@ install_chart() {
 }
 
 import_split() {
-    if swe_ci dataset list --json | grep -q "\"$SPLIT\""; then return; fi
+    if swe_ci read splits --json | grep -q "\"$SPLIT\""; then return; fi
     [[ $SPLIT == demo ]] || die kubernetes "There is no split $SPLIT: import it first, or leave SWE_CI_SPLIT out."
     swe_ci dataset demo
 }

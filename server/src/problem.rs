@@ -108,6 +108,10 @@ impl Problem {
         }
     }
 
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     pub(crate) fn no_such_address(path: &str) -> Self {
         let detail = format!("nothing is at `{path}`; /api/v1/openapi.json lists the addresses");
         Self::new(Kind::NO_SUCH_ADDRESS, detail)

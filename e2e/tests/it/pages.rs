@@ -297,7 +297,7 @@ async fn a_run_is_watched_live() {
 
 /// What every page must show, with or without a script.
 fn addresses(product: &Product) -> Vec<(&'static str, String, &'static str)> {
-    let list = product.swe_ci(&["run", "list", "--json"]);
+    let list = product.swe_ci(&["read", "runs", "--json"]);
     let runs: Value = serde_json::from_slice(&list.stdout).unwrap();
     let run = runs["items"]
         .as_array()

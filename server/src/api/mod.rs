@@ -30,13 +30,18 @@ mod trajectory;
 mod webhooks;
 mod workers;
 
-use axum::http::header;
+use axum::body::Body;
+use axum::http::{Request, Uri, header};
 use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use swe_ci_core::metrics::Convention;
+use swe_ci_engine::Engine;
+use swe_ci_views::account::Actor;
 use swe_ci_views::notification::WebhookMessage;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -45,7 +50,10 @@ pub(crate) use areas::areas;
 use query::refuse_parameters;
 
 use crate::app::App;
+use crate::client_address::TrustedProxies;
+use crate::identity_providers::Providers;
 use crate::problem::{Problem, ProblemBody};
+use crate::site::Site;
 
 type Result<T, E = Problem> = std::result::Result<T, E>;
 type Answer<T> = Result<Json<T>>;
@@ -76,6 +84,28 @@ pub(crate) fn router() -> Router<App> {
         (headers, json)
     });
     router.route("/api/v1/openapi.json", openapi)
+}
+
+/// What the command line gets at an address, without a server around the router.
+///
+/// # Errors
+/// The address is none.
+pub(crate) async fn read(engine: Engine, address: &str) -> Result<Response, axum::http::Error> {
+    let app = App {
+        engine,
+        site: Site::empty(),
+        public_url: None,
+        providers: Providers::default(),
+        trusted_proxies: TrustedProxies::default(),
+        closed: false,
+        shutdown: CancellationToken::new(),
+    };
+    let request = Request::get(address).extension(Actor::Operator);
+    let request = request.body(Body::empty())?;
+    let not_found = |uri: Uri| async move { Problem::no_such_address(uri.path()) };
+    let router: Router = router().fallback(not_found).with_state(app);
+    let Ok(answer) = router.oneshot(request).await;
+    Ok(answer)
 }
 
 /// The description of the API in OpenAPI 3.1, as JSON.

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_engine::Engine;
-use swe_ci_views::account::{AccountRole, AccountView};
+use swe_ci_views::account::AccountRole;
 
 use super::failure::Failure;
 use super::{key, output};
@@ -31,12 +31,6 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// List the accounts
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
     /// Create an invitation link
     #[command(after_help = INVITE_HELP)]
     Invite {
@@ -82,7 +76,6 @@ fn role() -> impl TypedValueParser<Value = AccountRole> {
 
 pub(super) async fn execute(engine: &Engine, command: Command) -> Result<(), Failure> {
     let done = match command {
-        Command::List { json } => return output::show(&engine.accounts().await?[..], json, list),
         Command::Invite { role, note } => {
             let (invitation, secret) = engine.invite(role, &note).await?;
             output::line(format_args!("/invitation/{}", secret.expose_secret()))?;
@@ -118,20 +111,4 @@ fn password() -> Result<SecretString, Failure> {
     let text = key::read("new password")?;
     let text = text.expose_secret().trim_end_matches(['\r', '\n']);
     Ok(SecretString::from(text))
-}
-
-fn list(accounts: &[AccountView]) -> Result<(), Failure> {
-    let rows = accounts.iter().map(|account| {
-        let signed_in = account.signed_in_at.as_deref().map(output::minute);
-        let state = if account.disabled { "disabled" } else { "" };
-        [
-            account.name.clone(),
-            account.role.name().into(),
-            output::minute(&account.created_at),
-            signed_in.unwrap_or_else(|| "never".into()),
-            state.into(),
-        ]
-    });
-    let none = "There is no account; `swe-ci account invite admin` makes a link to the first.";
-    output::table_or_note("account | role | made | signed in | state", rows, none)
 }

@@ -7,13 +7,12 @@ use swe_ci_core::audit::CoverageSum;
 use swe_ci_core::step::Plan;
 use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_engine::{
-    CurationPlan, EXAMPLE_PLAN, Engine, Error, ImportOptions, ImportSource, Imported, PageRequest,
-    TasksWanted,
+    CurationPlan, EXAMPLE_PLAN, Engine, Error, ImportOptions, ImportSource, Imported,
 };
-use swe_ci_views::curation::{CurationDetail, CurationState, CurationSummary, DroppedByReview};
+use swe_ci_views::curation::{CurationDetail, CurationState, DroppedByReview};
 use swe_ci_views::preparation::TaskAudit;
 use swe_ci_views::task_results::Difficulty;
-use swe_ci_views::view::{Page, SplitSummary, TaskState, TaskSummary};
+use swe_ci_views::view::{TaskState, TaskSummary};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
@@ -80,7 +79,7 @@ If a server works on the data folder, it does the work.
 Examples:
   swe-ci dataset curate --example > plan.toml
   swe-ci dataset curate plan.toml
-  swe-ci dataset curations
+  swe-ci read curations                   with their ids
   swe-ci dataset curate --publish 0199c1d2-… --drop 'acme__lib-1=half of its tests read the clock'
   swe-ci dataset curate --cancel 0199c1d2-…";
 
@@ -101,18 +100,6 @@ What is there already is not sent again.
 Examples:
   swe-ci dataset share demo";
 
-const DELETE_HELP: &str = "\
-Its runs go with their results and code, and so do the tasks that no other split
-has. Its snapshots and the audit log stay.
-
-Examples:
-  swe-ci dataset delete trial --confirm trial";
-
-const LIST_HELP: &str = "\
-Examples:
-  swe-ci dataset list          the splits
-  swe-ci dataset list demo     the tasks of a split";
-
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Make the demo split from release histories and import it
@@ -128,12 +115,6 @@ pub(super) enum Command {
     /// Make a split from git histories
     #[command(after_help = CURATE_HELP)]
     Curate(Curate),
-    /// List the curations, the newest first
-    Curations {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
     /// Write a split into a folder, in the official layout or for Harbor
     #[command(after_help = EXPORT_HELP)]
     Export(Export),
@@ -145,24 +126,6 @@ pub(super) enum Command {
     Share {
         /// The split
         split: String,
-    },
-    /// Delete a split for good, with its runs
-    #[command(after_help = DELETE_HELP)]
-    Delete {
-        /// The split
-        split: String,
-        /// The split again, to confirm it
-        #[arg(long, value_name = "SPLIT")]
-        confirm: String,
-    },
-    /// List splits, or the tasks of one
-    #[command(after_help = LIST_HELP)]
-    List {
-        /// The split whose tasks to list
-        split: Option<String>,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
     },
     /// Try the tests of a split's tasks: how far can scores be trusted?
     #[command(after_help = AUDIT_HELP)]
@@ -326,9 +289,6 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
             imported(&unless_stopped(done).await?, import.json)
         }
         Command::Curate(options) => curate(&engine, options).await,
-        Command::Curations { json } => {
-            output::show(&engine.curations().await?[..], json, print_curations)
-        }
         Command::Export(Export {
             split,
             folder,
@@ -352,18 +312,6 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
             let tasks = engine.share(&split, &output::say).await?;
             output::note(format_args!("{tasks} tasks are shared"));
             Ok(())
-        }
-        Command::Delete { split, confirm } => {
-            engine.delete_split(&split, &confirm).await?;
-            output::note(format_args!("the split {split} is deleted"));
-            Ok(())
-        }
-        Command::List { split: None, json } => {
-            output::show(&engine.splits().await?[..], json, print_splits)
-        }
-        Command::List { split, json } => {
-            let tasks = all_tasks(&engine, split).await?;
-            output::show(&tasks[..], json, print_tasks)
         }
         Command::Audit { split, json } => {
             let audits = engine.audit_tasks(&split, &output::say).await?;
@@ -492,21 +440,6 @@ async fn curate(engine: &Engine, options: Curate) -> Result<(), Failure> {
     }
 }
 
-fn print_curations(curations: &[CurationSummary]) -> Result<(), Failure> {
-    let rows = curations.iter().map(|curation| {
-        let tasks = curation.funnel.last().map_or(0, |stage| stage.survived);
-        [
-            curation.curation_id.clone(),
-            curation.split.clone(),
-            curation.state.name().to_owned(),
-            tasks.to_string(),
-            curation.created_at.clone(),
-        ]
-    });
-    let none = "There are no curations; `swe-ci dataset curate --help` shows how to begin one.";
-    output::table_or_note("curation | split | state | tasks: | begun", rows, none)
-}
-
 fn print_curation(curation: &CurationDetail) -> Result<(), Failure> {
     let rows = curation.summary.funnel.iter().map(|count| {
         let why = count.dropped.iter();
@@ -519,31 +452,6 @@ fn print_curation(curation: &CurationDetail) -> Result<(), Failure> {
         ]
     });
     output::table("stage | came: | stayed: | dropped, and why", rows)
-}
-
-async fn all_tasks(engine: &Engine, split: Option<String>) -> Result<Vec<TaskSummary>, Failure> {
-    let wanted = TasksWanted {
-        split,
-        ..TasksWanted::default()
-    };
-    let mut page = PageRequest::default();
-    let mut tasks = Vec::new();
-    loop {
-        let Page { items, next } = engine.tasks(&wanted, &page).await?.page;
-        tasks.extend(items);
-        if next.is_none() {
-            return Ok(tasks);
-        }
-        page.after = next;
-    }
-}
-
-fn print_splits(splits: &[SplitSummary]) -> Result<(), Failure> {
-    let rows = splits
-        .iter()
-        .map(|s| [s.name.clone(), s.tasks.to_string(), s.ready.to_string()]);
-    let none = "There are no splits; `swe-ci dataset demo` makes one to try.";
-    output::table_or_note("split | tasks: | ready:", rows, none)
 }
 
 fn print_audits(audits: &[TaskAudit]) -> Result<(), Failure> {

@@ -63,10 +63,11 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let next = match &error {
             Error::NotFound { what, .. } => match *what {
-                "run" => Some("`swe-ci run list` shows the runs"),
-                "split" | "task" => Some("`swe-ci dataset list` shows the splits and tasks"),
-                "account" => Some("`swe-ci account list` shows the accounts"),
-                "key" => Some("`swe-ci key list` shows the keys"),
+                "run" => Some("`swe-ci read runs` shows the runs"),
+                "split" => Some("`swe-ci read splits` shows the splits"),
+                "task" => Some("`swe-ci read tasks` shows the tasks"),
+                "account" => Some("`swe-ci read accounts` shows the accounts"),
+                "key" => Some("`swe-ci read keys` shows the keys"),
                 "price" => Some("`swe-ci price list` shows the prices"),
                 _ => None,
             },

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Read};
 
 use clap::Subcommand;
 use secrecy::SecretString;
-use swe_ci_engine::{Engine, Error, KeyView};
+use swe_ci_engine::{Engine, Error};
 
 use super::failure::Failure;
 use super::output;
@@ -40,12 +40,6 @@ pub(super) enum Command {
         /// Letters, digits, `.`, `_` and `-`
         name: String,
     },
-    /// List the names of the stored keys
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
     /// Remove a stored key
     Remove {
         /// The key's name
@@ -69,7 +63,6 @@ pub(super) async fn execute(engine: &Engine, command: Command) -> Result<(), Fai
             engine.set_key(&name, &read(&name)?).await?;
             format!("The key `{name}` is stored.")
         }
-        Command::List { json } => return output::show(&engine.key_names().await?[..], json, list),
         Command::Remove { name, force } => {
             engine.remove_key(&name, force).await.map_err(not_removed)?;
             format!("The key `{name}` is removed.")
@@ -104,18 +97,4 @@ fn not_removed(error: Error) -> Failure {
         needed,
         "cancel them (`swe-ci run cancel`), or add --force; their steps will then fail",
     )
-}
-
-fn list(keys: &[KeyView]) -> Result<(), Failure> {
-    let rows = keys.iter().map(|key| {
-        let used = key.used_at.as_deref().map(output::minute);
-        [
-            key.name.clone(),
-            output::minute(&key.created_at),
-            output::minute(&key.changed_at),
-            used.unwrap_or_else(|| "never".into()),
-        ]
-    });
-    let none = "No key is stored; `swe-ci key set NAME` stores one.";
-    output::table_or_note("key | stored | changed | used", rows, none)
 }

@@ -20,7 +20,7 @@ Examples:
   swe-ci leaderboard --json | jq '.[0].evoscore'";
 
 const NONE: &str =
-    "No run of the whole split has a score yet; `swe-ci run list` shows the state of all runs.";
+    "No run of the whole split has a score yet; `swe-ci read runs` shows the state of all runs.";
 
 /// Runs of which only counts are known have no score in the paper's convention.
 const COUNTS_ONLY: &str = "No run has a score in the convention `paper`; `--convention reference` shows those that are known by counts alone.";

@@ -8,7 +8,6 @@ mod doctor;
 mod failure;
 mod findings;
 mod gate;
-mod handovers;
 mod harness;
 mod hub_push;
 mod import_results;
@@ -18,6 +17,7 @@ mod leaderboard;
 mod output;
 mod plan;
 mod price;
+mod read;
 mod regrade;
 mod rescore;
 mod run;
@@ -53,6 +53,7 @@ Examples:
   swe-ci doctor                           check everything a run needs
   swe-ci run submit --human --split demo  queue the human baseline
   swe-ci leaderboard --gamma 1.5          the ranking, in the terminal
+  swe-ci read runs                        whatever the API has, as a table
   swe-ci score FOLDER --metadata CSV      score results made elsewhere
 
 Most options have environment variables too; `swe-ci COMMAND --help` names
@@ -90,9 +91,9 @@ enum Command {
     /// Execute queued runs, beside a server
     #[command(after_help = work::AFTER_HELP)]
     Work(WorkOptions),
-    /// Show who executes runs, and drain workers
-    #[command(after_help = workers::AFTER_HELP)]
-    Workers(workers::Options),
+    /// Drain workers, which execute runs, and have them claim again
+    #[command(subcommand)]
+    Workers(workers::Command),
     /// Tell how long a run would take on so many slots
     #[command(after_help = plan::AFTER_HELP)]
     Plan(plan::Options),
@@ -106,6 +107,9 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Print what the REST API answers at an address, as a table or JSON
+    #[command(after_help = read::AFTER_HELP)]
+    Read(read::Options),
     /// Print the description of the REST API (OpenAPI), as a server has it at
     /// /api/v1/openapi.json
     DescribeApi,
@@ -119,8 +123,8 @@ enum Command {
     /// Show disk use: results, tasks, images and the layers they share
     #[command(after_help = disk::AFTER_HELP)]
     Disk(disk::Options),
-    /// Import datasets, list the imported ones and audit their tasks
-    #[command(subcommand, visible_alias = "tasks")]
+    /// Import, make, export and check datasets
+    #[command(subcommand)]
     Dataset(dataset::Command),
     /// Submit, show and steer runs
     #[command(subcommand)]
@@ -134,9 +138,6 @@ enum Command {
     /// Tell by an exit code whether a candidate loses too much against a baseline
     #[command(after_help = gate::AFTER_HELP)]
     Gate(gate::Options),
-    /// Print what models made of each other's code
-    #[command(after_help = handovers::AFTER_HELP)]
-    Handovers(handovers::Options),
     /// Score results made elsewhere, straight from their files
     #[command(after_help = score::AFTER_HELP)]
     Score(score::Options),
@@ -159,7 +160,7 @@ enum Command {
     /// Grade the stored code of a run again, in a new run
     #[command(after_help = regrade::AFTER_HELP)]
     Regrade(regrade::Options),
-    /// List findings, and decide about the suspicious ones
+    /// Decide about suspicious findings
     #[command(subcommand)]
     Findings(findings::Command),
     /// List, install and try the agent programs
@@ -219,7 +220,8 @@ impl Cli {
         match command {
             Command::Serve(options) => serve::execute(&global, &options).await,
             Command::Work(options) => work::execute(&global, &options).await,
-            Command::Workers(options) => workers::execute(&engine().await?, &options).await,
+            Command::Workers(command) => workers::execute(&engine().await?, command).await,
+            Command::Read(options) => read::execute(engine().await?, &options).await,
             Command::Plan(options) => plan::execute(&engine().await?, &options).await,
             Command::Migrate => {
                 engine().await?;
@@ -234,7 +236,6 @@ impl Cli {
             Command::Leaderboard(options) => leaderboard::execute(&engine().await?, &options).await,
             Command::Snapshot(command) => snapshot::execute(&engine().await?, command).await,
             Command::Gate(options) => gate::execute(engine, &options).await,
-            Command::Handovers(options) => handovers::execute(&engine().await?, &options).await,
             Command::Score(options) => score::execute(options).await,
             Command::ImportResults(options) => {
                 import_results::execute(&engine().await?, options).await

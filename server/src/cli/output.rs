@@ -9,7 +9,11 @@ use serde::Serialize;
 use super::failure::Failure;
 
 pub(super) fn line(text: impl std::fmt::Display) -> Result<(), Failure> {
-    match writeln!(std::io::stdout().lock(), "{text}") {
+    written(writeln!(std::io::stdout().lock(), "{text}"))
+}
+
+fn written(outcome: std::io::Result<()>) -> Result<(), Failure> {
+    match outcome {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::new(format!("stdout cannot be written: {e}")))
         }
@@ -36,6 +40,11 @@ pub(super) fn show<T: Serialize + ?Sized>(
     }
 }
 
+/// Prints a file as it is.
+pub(super) fn bytes(content: &[u8]) -> Result<(), Failure> {
+    written(std::io::stdout().lock().write_all(content))
+}
+
 /// A table. The header is the titles of the columns, separated by ` | `; a title
 /// that ends with `:` aligns its column to the right.
 pub(super) fn table<const N: usize>(
@@ -44,11 +53,20 @@ pub(super) fn table<const N: usize>(
 ) -> Result<(), Failure> {
     let titles: Vec<&str> = header.split(" | ").collect();
     debug_assert_eq!(titles.len(), N, "{header}");
+    self::rows(&titles, rows)
+}
+
+/// [`table`], of titles and rows with as many cells.
+pub(super) fn rows<T: AsRef<str>, R: IntoIterator<Item = String>>(
+    titles: &[T],
+    rows: impl IntoIterator<Item = R>,
+) -> Result<(), Failure> {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+    let titles: Vec<&str> = titles.iter().map(AsRef::as_ref).collect();
     table.set_header(titles.iter().map(|title| title.trim_end_matches(':')));
     for row in rows {
-        table.add_row(row.map(|text| plain(&text)));
+        table.add_row(row.into_iter().map(|text| plain(&text)));
     }
     for (column, title) in table.column_iter_mut().zip(titles) {
         if title.ends_with(':') {

@@ -1,4 +1,4 @@
-//! `swe-ci run`: submits, lists and shows runs.
+//! `swe-ci run`: submits and shows runs.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,10 @@ use serde_json::json;
 use swe_ci_core::handover::{Handover, HandoverTarget};
 use swe_ci_core::run::RunConfig;
 use swe_ci_core::task::TaskId;
-use swe_ci_engine::{PageRequest, run_configuration};
+use swe_ci_engine::run_configuration;
 use swe_ci_views::account::Visibility;
-use swe_ci_views::run_list::{ListedRun, RunFilter};
 use swe_ci_views::submission::Submission;
-use swe_ci_views::view::{EvolutionView, Page, RunDetail, RunSummary};
+use swe_ci_views::view::{EvolutionView, RunDetail};
 
 use super::failure::Failure;
 use super::{output, steer};
@@ -60,7 +59,7 @@ With --continue RUN, or a table
   target = \"same\"    # or moved: RUN ended where the tasks of this run begin
 
 each evolution goes on with the code that RUN had after that iteration, instead
-of the base. Such runs are not ranked; `swe-ci handovers` compares them.
+of the base. Such runs are not ranked; `swe-ci read handovers.csv` compares them.
 
 The run waits in the queue until a server on the same data executes it. stdout
 shows its id.
@@ -78,18 +77,6 @@ pub(super) enum Command {
     /// Queue a run
     #[command(after_help = SUBMIT_HELP)]
     Submit(Submit),
-    /// List runs, newest first
-    List {
-        /// The largest number of runs
-        #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u32).range(1..=500))]
-        limit: u32,
-        /// The `next` of the previous list (see --json)
-        #[arg(long, value_name = "NEXT")]
-        after: Option<String>,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
     /// Show the state of a run
     Show {
         /// The run's id, or its beginning if no other run's begins so
@@ -148,13 +135,6 @@ pub(super) struct Submit {
 pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
     match command {
         Command::Submit(options) => submit(global, &options).await,
-        Command::List { limit, after, json } => {
-            let limit = Some(limit);
-            let page = PageRequest { limit, after };
-            let engine = super::open(global).await?;
-            let runs = engine.runs(&RunFilter::default(), &page).await?;
-            output::show(&runs, json, list)
-        }
         Command::Show { id, json } => {
             let engine = super::open(global).await?;
             let run = engine.run(&engine.run_that_begins(&id).await?).await?;
@@ -231,29 +211,6 @@ pub(super) fn read(file: &Path) -> Result<RunConfig, Failure> {
             Err(wrong(&lines.collect::<String>()))
         }
     }
-}
-
-fn list(runs: &Page<ListedRun>) -> Result<(), Failure> {
-    let header = "run | model | split | progress | evolutions: | iterations: | created (UTC)";
-    let none = "There are no runs; `swe-ci run submit --human` queues the human baseline.";
-    let rows = runs.items.iter().map(|run| run_row(&run.summary));
-    output::table_or_note(header, rows, none)?;
-    if let Some(next) = &runs.next {
-        output::note(format_args!("there are more: --after {next}"));
-    }
-    Ok(())
-}
-
-fn run_row(run: &RunSummary) -> [String; 7] {
-    [
-        run.run_id.clone(),
-        output::short(&run.config.model, 40),
-        run.config.split.clone(),
-        run.state().name().into(),
-        format!("{}/{}", run.evolutions_over, run.evolutions),
-        run.iterations.to_string(),
-        output::minute(&run.created_at),
-    ]
 }
 
 fn print_run(run: &RunDetail) -> Result<(), Failure> {

@@ -2,7 +2,6 @@
 
 use clap::Subcommand;
 use swe_ci_engine::Engine;
-use swe_ci_views::leaderboard::Snapshot;
 
 use super::failure::Failure;
 use super::output;
@@ -14,7 +13,8 @@ leaderboards, and never changes. Each split has one a day at most; `swe-ci serve
 
 Examples:
   swe-ci snapshot make
-  swe-ci snapshot make --split demo";
+  swe-ci snapshot make --split demo
+  swe-ci read snapshots";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -24,12 +24,6 @@ pub(super) enum Command {
         /// The split; the one with the most tasks when absent
         #[arg(long, value_name = "NAME")]
         split: Option<String>,
-    },
-    /// List the snapshots, the latest first
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
     },
 }
 
@@ -47,25 +41,5 @@ pub(super) async fn execute(engine: &Engine, command: Command) -> Result<(), Fai
             let made = engine.make_snapshot(&split).await?;
             output::line(format_args!("{}  {}", made.path(), made.digest))
         }
-        Command::List { json } => output::show(&engine.snapshots().await?, json, |all| print(all)),
     }
-}
-
-fn print(snapshots: &[Snapshot]) -> Result<(), Failure> {
-    let rows = snapshots.iter().map(|snapshot| {
-        [
-            snapshot.day.clone(),
-            snapshot.split.clone(),
-            snapshot.runs.to_string(),
-            snapshot.tasks.to_string(),
-            snapshot.made_by.clone(),
-            snapshot.digest.clone(),
-        ]
-    });
-    let header = "day | split | runs: | tasks: | by | SHA-256";
-    output::table_or_note(
-        header,
-        rows,
-        "No snapshot; make one with `swe-ci snapshot make`.",
-    )
 }

@@ -99,6 +99,22 @@ impl Site {
         site
     }
 
+    /// A site without files, for answers that need none.
+    pub(crate) fn empty() -> Self {
+        let built = Built {
+            leptos: LeptosOptions::builder().output_name(OUTPUT_NAME).build(),
+            has_scripts: false,
+            looked: Instant::now(),
+        };
+        Self {
+            files: Files::Folder {
+                root: PathBuf::new(),
+                serve: Box::new(ServeDir::new("")),
+            },
+            built: Arc::new(RwLock::new(built)),
+        }
+    }
+
     /// # Errors
     /// The missing part, in words.
     fn of(files: Files) -> Result<Self, String> {

@@ -49,7 +49,7 @@ pub fn stderr(output: &Output) -> String {
 
 #[test]
 fn help_is_worth_reading() {
-    let commands: [&[&str]; 35] = [
+    let commands: [&[&str]; 32] = [
         &[],
         &["serve"],
         &["migrate"],
@@ -61,9 +61,8 @@ fn help_is_worth_reading() {
         &["dataset", "curate"],
         &["dataset", "export"],
         &["dataset", "push"],
-        &["dataset", "list"],
+        &["read"],
         &["run", "submit"],
-        &["run", "list"],
         &["run", "show"],
         &["run", "cancel"],
         &["run", "publish"],
@@ -73,13 +72,11 @@ fn help_is_worth_reading() {
         &["score"],
         &["import-results"],
         &["rescore"],
-        &["findings", "list"],
         &["findings", "clear"],
         &["findings", "confirm"],
         &["harness", "list"],
         &["harness", "build"],
         &["harness", "check"],
-        &["account", "list"],
         &["account", "invite"],
         &["account", "set-role"],
         &["account", "disable"],
@@ -164,34 +161,41 @@ async fn tables_and_json_show_the_same() {
     ]);
     assert_eq!(rows[0]["run_id"], HUMAN);
 
-    let table = stdout(&run(&data, &["dataset", "list"]));
+    let table = stdout(&run(&data, &["read", "splits"]));
     assert!(table.contains("demo") && table.contains("other"), "{table}");
-    assert_eq!(json(&["dataset", "list", "--json"])[0]["ready"], 2);
-    let table = stdout(&run(&data, &["dataset", "list", "demo"]));
-    assert!(
-        table.contains("unusable: its oracle suite does not run"),
-        "{table}"
-    );
-    assert_eq!(
-        json(&["dataset", "list", "demo", "--json"])[0]["task_id"],
-        "alpha-1"
-    );
+    assert_eq!(json(&["read", "splits", "--json"])[0]["ready"], 2);
+    let columns = ["--columns", "task_id,reason"];
+    let table = stdout(&run(
+        &data,
+        &[&["read", "tasks?split=demo"], &columns[..]].concat(),
+    ));
+    assert!(table.contains("its oracle suite does not run"), "{table}");
 
-    let table = stdout(&run(&data, &["run", "list"]));
+    let columns = ["--columns", "config.model,progress"];
+    let table = stdout(&run(&data, &[&["read", "runs"], &columns[..]].concat()));
+    assert!(table.contains("Human (replayed history)"), "{table}");
+    assert!(!table.contains(HUMAN), "{table}");
+    let table = stdout(&run(&data, &["read", "/api/v1/runs"]));
     assert!(
         table.contains(MODEL) && table.contains("running"),
         "{table}"
     );
-    let wrong = run(&data, &["run", "list", "--after", "zz"]);
+    let wrong = run(&data, &["read", "runs?after=zz"]);
     assert_eq!(wrong.status.code(), Some(1));
     let message = stderr(&wrong);
     assert!(message.contains("`after` is `zz`"), "{message}");
-    let page = json(&["run", "list", "--limit", "1", "--json"]);
+    let page = json(&["read", "runs?limit=1", "--json"]);
     let next = page["next"].as_str().unwrap();
+    let address = format!("runs?after={next}");
     assert_eq!(
-        json(&["run", "list", "--after", next, "--json"])["items"][0]["run_id"],
+        json(&["read", &address, "--json"])["items"][0]["run_id"],
         MODEL
     );
+    // Administrators' answers are the operator's too; what is no JSON stays as it is.
+    let keys = stdout(&run(&data, &["read", "keys"]));
+    assert!(!keys.contains("error"), "{keys}");
+    let csv = stdout(&run(&data, &["read", "leaderboard.csv"]));
+    assert!(csv.contains(HUMAN) && csv.contains(','), "{csv}");
     let table = stdout(&run(&data, &["run", "show", MODEL]));
     assert!(
         table.contains("iteration 1, programmer, attempt 2"),
@@ -320,7 +324,7 @@ async fn failures_have_a_reason_and_advice() {
     check(
         &["run", "show", "nobody"],
         1,
-        &["error: ", "`nobody`", "swe-ci run list"],
+        &["error: ", "`nobody`", "swe-ci read runs"],
     );
     check(
         &["run", "show", "00000000-"],
@@ -331,7 +335,7 @@ async fn failures_have_a_reason_and_advice() {
     check(
         &["leaderboard", "--split", "nothing"],
         1,
-        &["`nothing`", "swe-ci dataset list"],
+        &["`nothing`", "swe-ci read splits"],
     );
     check(
         &["run", "submit", "--human", "--split", "nothing"],
@@ -364,7 +368,9 @@ async fn failures_have_a_reason_and_advice() {
         2,
         &["paper, reference"],
     );
-    check(&["run", "list", "--limit", "0"], 2, &["1..=500"]);
+    check(&["read", "runs?limit=0"], 1, &["`limit` is `0`", "500"]);
+    check(&["read", "nonsense"], 1, &["nothing is at", "docs/api.md"]);
+    check(&["read", "runs ?"], 2, &["`runs ?` is no address"]);
     check(&["nonsense"], 2, &["nonsense"]);
 }
 
@@ -373,7 +379,7 @@ async fn bad_variables_are_usage_errors_and_secrets_stay_secret() {
     let folder = tempfile::tempdir().unwrap();
     let check = |name: &str, value: &str, expect: &[&str]| {
         let mut command = program();
-        let command = command.args(["run", "list", "--data"]).arg(folder.path());
+        let command = command.args(["read", "runs", "--data"]).arg(folder.path());
         let output = command.env(name, value).output().unwrap();
         let message = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{name}={value}: {message}");
@@ -400,7 +406,7 @@ fn an_unreadable_data_folder_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a-file");
     std::fs::write(&file, "not a folder").unwrap();
-    let output = run(&file, &["run", "list"]);
+    let output = run(&file, &["read", "runs"]);
     assert_eq!(output.status.code(), Some(1));
     let message = stderr(&output);
     assert!(
@@ -463,7 +469,7 @@ fn a_reader_that_leaves_is_no_error() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = program();
     let child = child
-        .args(["dataset", "list", "--json", "--data"])
+        .args(["read", "splits", "--json", "--data"])
         .arg(folder.path());
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -508,7 +514,7 @@ async fn an_export_without_ready_tasks_says_why() {
     for part in [
         "none of the ",
         "the image is lost",
-        "swe-ci dataset list demo",
+        "swe-ci read tasks?split=demo",
     ] {
         assert!(why.contains(part), "{why}");
     }

@@ -64,14 +64,14 @@ async fn from_the_invitation_to_a_new_password() {
 
     done(&data, &["account", "set-role", "bob", "submitter"]);
     done(&data, &["account", "disable", "Bob"]);
-    let list: Value = serde_json::from_str(&done(&data, &["account", "list", "--json"])).unwrap();
+    let list: Value = serde_json::from_str(&done(&data, &["read", "accounts", "--json"])).unwrap();
     assert_eq!(
         (&list[1]["role"], &list[1]["disabled"]),
         (&"submitter".into(), &true.into())
     );
-    let table = done(&data, &["account", "list"]);
+    let table = done(&data, &["read", "accounts"]);
     assert!(
-        table.contains("ada") && table.contains("disabled"),
+        table.contains("ada") && table.contains("submitter"),
         "{table}"
     );
     done(&data, &["account", "enable", "bob"]);
@@ -86,7 +86,7 @@ async fn from_the_invitation_to_a_new_password() {
 
     refused(&data, &reset, "short\n", 1, &["10 to 200"]);
     let nobody = ["account", "disable", "nobody"];
-    refused(&data, &nobody, "", 1, &["`nobody`", "account list"]);
+    refused(&data, &nobody, "", 1, &["`nobody`", "read accounts"]);
     let last = ["account", "set-role", "ada", "reader"];
     refused(&data, &last, "", 1, &["last administrator"]);
     let unknown = ["account", "invite", "boss"];
@@ -108,7 +108,7 @@ async fn a_run_is_withdrawn_and_published_again() {
     let none = ["run", "withdraw", PATIENT, "--reason", " "];
     refused(&data, &none, "", 1, &["say why"]);
     refused(&data, &["run", "withdraw", PATIENT], "", 2, &["--reason"]);
-    refused(&data, &["run", "publish", "none"], "", 1, &["run list"]);
+    refused(&data, &["run", "publish", "none"], "", 1, &["read runs"]);
 
     let submit = ["run", "submit", "--human", "--private"];
     let id = done(&data, &submit);

@@ -341,7 +341,7 @@ fn an_import_is_scored_as_its_files_are() {
     assert!(all.stdout.is_empty() && stderr(&all).contains("current definitions"));
     let none = lab.run(&mut program(), &["rescore", "--run", "nobody"]);
     assert_eq!(none.status.code(), Some(1));
-    assert!(stderr(&none).contains("swe-ci run list"));
+    assert!(stderr(&none).contains("swe-ci read runs"));
 }
 
 /// Three old tests break while four others begin to pass.
@@ -403,7 +403,7 @@ fn a_bad_file_is_skipped_by_score_and_refused_by_import() {
             "{message}"
         );
         assert!(message.contains("nothing was imported"), "{message}");
-        let runs = json_of(&lab.run(&mut program(), &["run", "list", "--json"]));
+        let runs = json_of(&lab.run(&mut program(), &["read", "runs", "--json"]));
         assert_eq!(runs["items"], json!([]));
     };
     let file = |content: Vec<u8>, expect: &str| {

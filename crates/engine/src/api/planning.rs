@@ -38,7 +38,7 @@ impl Engine {
         if ready.is_empty() {
             let split = &planned.split;
             let why = format!(
-                "no task of the split {split} can be run; `swe-ci dataset list` shows the splits"
+                "no task of the split {split} can be run; `swe-ci read splits` shows the splits"
             );
             return Err(Error::Invalid(why));
         }

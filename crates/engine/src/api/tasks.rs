@@ -316,7 +316,7 @@ fn none_ready(split: &str, tasks: usize, first: &TaskRow) -> Error {
     };
     Error::Conflict(format!(
         "none of the {tasks} tasks of split `{split}` is ready; {} is not, because: {reason}; \
-         `swe-ci dataset list {split}` shows the reason of each, and `swe-ci dataset import` with \
+         `swe-ci read tasks?split={split}` shows the reason of each, and `swe-ci dataset import` with \
          code and images makes tasks ready",
         first.id
     ))
