@@ -1,7 +1,6 @@
 use leptos::prelude::*;
 use swe_ci_core::uncertainty::Interval;
-use swe_ci_views::leaderboard::{Column, Row};
-use swe_ci_views::style::StyleMetric;
+use swe_ci_views::leaderboard::{Column, Row, Unit};
 
 use super::column_names as names;
 use super::places::Next;
@@ -20,53 +19,18 @@ struct Rate {
 
 impl Rate {
     fn of(column: Column, row: &Row) -> Option<Self> {
-        let intervals = row.intervals.as_ref();
-        let wins = |metric| {
-            let value = row.wins(metric).map(|rates| rates.win);
-            let interval = intervals.and_then(|i| i.wins(metric)).map(|i| i.win);
-            (value, interval, share as fn(f64) -> String)
-        };
-        let effort = |show: fn(f64) -> String| {
-            let rate = column.rate();
-            let value = rate.and_then(|rate| row.took(rate));
-            (value, rate.and_then(|rate| row.took_interval(rate)), show)
-        };
-        let (value, interval, show): (_, _, fn(f64) -> String) = match column {
-            Column::ZeroRegression => (
-                Some(row.zero_regression_rate),
-                intervals.map(|i| i.zero_regression_rate),
-                share,
-            ),
-            Column::NetZeroRegression => (Some(row.net_zero_regression_rate), None, share),
-            Column::Solved => (
-                Some(row.solved_rate),
-                intervals.map(|i| i.solved_rate),
-                share,
-            ),
-            Column::Zrr => (Some(row.zrr), intervals.map(|i| i.zrr), share),
-            Column::Turns => (
-                Some(row.average_turns),
-                intervals.map(|i| i.average_turns),
-                |turns| format::decimals(turns, 1),
-            ),
-            Column::MiWins => wins(StyleMetric::Mi),
-            Column::PylintWins => wins(StyleMetric::Pylint),
-            Column::Generalisation => (
-                row.generalisation.map(|rate| rate.share),
-                intervals.and_then(|i| i.generalisation),
-                share,
-            ),
-            Column::TokensPerTask | Column::TokensPerTest => {
-                effort(|tokens| format::compact(tokens.round() as u64))
-            }
-            Column::CostPerTask | Column::CostPerTest => effort(format::usd),
-            Column::AgentTime | Column::WallTime => effort(format::brief),
-            _ => return None,
-        };
+        let measure = column.measure()?;
         Some(Self {
-            value,
-            interval,
-            show,
+            value: measure.value(row),
+            interval: measure.interval(row),
+            show: match measure.unit {
+                Unit::Score => format::score,
+                Unit::Share => share,
+                Unit::Iterations => |turns| format::decimals(turns, 1),
+                Unit::Tokens => |tokens| format::compact(tokens.round() as u64),
+                Unit::Dollars => format::usd,
+                Unit::Seconds => format::brief,
+            },
         })
     }
 

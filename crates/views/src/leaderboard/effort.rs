@@ -21,64 +21,74 @@ pub struct Effort {
     pub agent_ms: Option<u64>,
 }
 
-/// What the scored evolutions of a run took on average. Absent is unknown, never
-/// 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct EffortRates {
+/// Makes [`Rate`] and the two structs with a field for each rate.
+macro_rules! rates {
+    ($($(#[$($about:tt)*])+ $rate:ident: $field:ident,)+) => {
+        /// What the scored evolutions of a run took on average. Absent is unknown, never
+        /// 0.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+        pub struct EffortRates {
+            $($(#[$($about)*])+ pub $field: Option<f64>,)+
+        }
+
+        /// 95 % intervals of [`EffortRates`]: each resample of the repositories has a ratio
+        /// of sums. Absent where the rate is, with fewer than two repositories to divide
+        /// by, and where more than 2.5 % of the resamples closed no test.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+        pub struct EffortIntervals {
+            $(pub $field: Option<Interval>,)+
+        }
+
+        /// One of the rates, as columns and figures name it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Rate {
+            $($rate,)+
+        }
+
+        impl EffortRates {
+            fn new(rate: impl Fn(Rate) -> Option<f64>) -> Self {
+                Self { $($field: rate(Rate::$rate),)+ }
+            }
+
+            pub fn of(&self, rate: Rate) -> Option<f64> {
+                match rate {
+                    $(Rate::$rate => self.$field,)+
+                }
+            }
+        }
+
+        impl EffortIntervals {
+            fn new(interval: impl Fn(Rate) -> Option<Interval>) -> Self {
+                Self { $($field: interval(Rate::$rate),)+ }
+            }
+
+            pub fn of(&self, rate: Rate) -> Option<Interval> {
+                match rate {
+                    $(Rate::$rate => self.$field,)+
+                }
+            }
+        }
+    };
+}
+
+rates! {
     /// Input and output tokens of one evolution.
-    pub tokens_per_task: Option<f64>,
+    TokensPerTask: tokens_per_task,
     /// US dollars of one evolution.
-    pub usd_per_task: Option<f64>,
+    UsdPerTask: usd_per_task,
     /// All tokens over all closed tests: those that pass after the last iteration
     /// beyond those that the base passes. Absent, like the next, without any.
-    pub tokens_per_closed_test: Option<f64>,
+    TokensPerClosedTest: tokens_per_closed_test,
     /// US dollars in the same way.
-    pub usd_per_closed_test: Option<f64>,
+    UsdPerClosedTest: usd_per_closed_test,
     /// Seconds of the agents' steps of one evolution, without the waiting for the
     /// provider.
-    pub agent_seconds_per_task: Option<f64>,
+    AgentSecondsPerTask: agent_seconds_per_task,
     /// The same of one tested iteration.
-    pub agent_seconds_per_iteration: Option<f64>,
+    AgentSecondsPerIteration: agent_seconds_per_iteration,
     /// Seconds of all steps of one tested iteration, waiting and tests included.
-    pub wall_seconds_per_iteration: Option<f64>,
+    WallSecondsPerIteration: wall_seconds_per_iteration,
 }
-
-/// 95 % intervals of [`EffortRates`]: each resample of the repositories has a ratio
-/// of sums. Absent where the rate is, with fewer than two repositories to divide
-/// by, and where more than 2.5 % of the resamples closed no test.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct EffortIntervals {
-    pub tokens_per_task: Option<Interval>,
-    pub usd_per_task: Option<Interval>,
-    pub tokens_per_closed_test: Option<Interval>,
-    pub usd_per_closed_test: Option<Interval>,
-    pub agent_seconds_per_task: Option<Interval>,
-    pub agent_seconds_per_iteration: Option<Interval>,
-    pub wall_seconds_per_iteration: Option<Interval>,
-}
-
-/// One of the rates, as columns and figures name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rate {
-    TokensPerTask,
-    UsdPerTask,
-    TokensPerClosedTest,
-    UsdPerClosedTest,
-    AgentSecondsPerTask,
-    AgentSecondsPerIteration,
-    WallSecondsPerIteration,
-}
-
-/// In the order of the fields of [`EffortRates`].
-const RATES: [Rate; 7] = [
-    Rate::TokensPerTask,
-    Rate::UsdPerTask,
-    Rate::TokensPerClosedTest,
-    Rate::UsdPerClosedTest,
-    Rate::AgentSecondsPerTask,
-    Rate::AgentSecondsPerIteration,
-    Rate::WallSecondsPerIteration,
-];
 
 impl Rate {
     /// What an evolution took, in the unit of the rate.
@@ -105,34 +115,6 @@ impl Rate {
     }
 }
 
-impl EffortRates {
-    pub fn of(&self, rate: Rate) -> Option<f64> {
-        match rate {
-            Rate::TokensPerTask => self.tokens_per_task,
-            Rate::UsdPerTask => self.usd_per_task,
-            Rate::TokensPerClosedTest => self.tokens_per_closed_test,
-            Rate::UsdPerClosedTest => self.usd_per_closed_test,
-            Rate::AgentSecondsPerTask => self.agent_seconds_per_task,
-            Rate::AgentSecondsPerIteration => self.agent_seconds_per_iteration,
-            Rate::WallSecondsPerIteration => self.wall_seconds_per_iteration,
-        }
-    }
-}
-
-impl EffortIntervals {
-    pub fn of(&self, rate: Rate) -> Option<Interval> {
-        match rate {
-            Rate::TokensPerTask => self.tokens_per_task,
-            Rate::UsdPerTask => self.usd_per_task,
-            Rate::TokensPerClosedTest => self.tokens_per_closed_test,
-            Rate::UsdPerClosedTest => self.usd_per_closed_test,
-            Rate::AgentSecondsPerTask => self.agent_seconds_per_task,
-            Rate::AgentSecondsPerIteration => self.agent_seconds_per_iteration,
-            Rate::WallSecondsPerIteration => self.wall_seconds_per_iteration,
-        }
-    }
-}
-
 /// A task of a run with the two sums of a rate over its samples.
 struct Share<'a> {
     task: &'a ScoredTask,
@@ -143,29 +125,12 @@ struct Share<'a> {
 impl Entry {
     /// `None` when nothing is known about what it took.
     pub(super) fn effort_rates(&self, convention: Convention) -> Option<EffortRates> {
-        let [
-            tokens_per_task,
-            usd_per_task,
-            tokens_per_closed_test,
-            usd_per_closed_test,
-            agent_seconds_per_task,
-            agent_seconds_per_iteration,
-            wall_seconds_per_iteration,
-        ] = RATES.map(|rate| {
+        let rates = EffortRates::new(|rate| {
             let shares = self.shares(rate, convention)?;
             let amount: f64 = shares.iter().map(|share| share.amount).sum();
             let number: f64 = shares.iter().map(|share| share.number).sum();
             (number > 0.0).then_some(amount / number)
         });
-        let rates = EffortRates {
-            tokens_per_task,
-            usd_per_task,
-            tokens_per_closed_test,
-            usd_per_closed_test,
-            agent_seconds_per_task,
-            agent_seconds_per_iteration,
-            wall_seconds_per_iteration,
-        };
         (rates != EffortRates::default()).then_some(rates)
     }
 
@@ -186,15 +151,7 @@ impl Entry {
 impl UncertaintyModel {
     /// `None` when no rate has an interval.
     pub(super) fn effort(&self, entry: &Entry, convention: Convention) -> Option<EffortIntervals> {
-        let [
-            tokens_per_task,
-            usd_per_task,
-            tokens_per_closed_test,
-            usd_per_closed_test,
-            agent_seconds_per_task,
-            agent_seconds_per_iteration,
-            wall_seconds_per_iteration,
-        ] = RATES.map(|rate| {
+        let intervals = EffortIntervals::new(|rate| {
             let mut clusters = Clusters::new(self.repositories());
             for share in entry.shares(rate, convention)? {
                 let repository = self.repository(share.task);
@@ -202,15 +159,6 @@ impl UncertaintyModel {
             }
             self.resamples().interval(&clusters)
         });
-        let intervals = EffortIntervals {
-            tokens_per_task,
-            usd_per_task,
-            tokens_per_closed_test,
-            usd_per_closed_test,
-            agent_seconds_per_task,
-            agent_seconds_per_iteration,
-            wall_seconds_per_iteration,
-        };
         (intervals != EffortIntervals::default()).then_some(intervals)
     }
 }

@@ -2,9 +2,8 @@
 
 use swe_ci_core::csv::{table, text};
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::uncertainty::Interval;
 
-use super::{Column, Columns, Intervals, Row, Snapshot, WinRates};
+use super::{Column, Columns, Row, Snapshot};
 use crate::style::StyleMetric;
 use crate::verification::Mark;
 
@@ -41,7 +40,8 @@ impl Basis {
 /// identity of the run, and the selected columns, scores with their intervals.
 /// Unranked runs have empty ranks and a reason.
 pub fn csv(rows: &[Row], columns: Columns, basis: &Basis) -> String {
-    let heads = IDENTITY.split(',').chain(columns.shown().flat_map(heads));
+    let identities = IDENTITY.split(',').map(str::to_owned);
+    let heads = identities.chain(columns.shown().flat_map(heads));
     let line = |row| {
         let cells = columns.shown().flat_map(move |column| cells(column, row));
         identity(row, basis).into_iter().chain(cells)
@@ -83,101 +83,45 @@ fn identity(row: &Row, basis: &Basis) -> Vec<String> {
 }
 
 /// The headers of a column, one for each of its [`cells`].
-fn heads(column: Column) -> Vec<&'static str> {
-    let heads = match column {
-        Column::Rank | Column::Model => return Vec::new(),
-        Column::EvoScore => "evoscore,evoscore_low,evoscore_high",
-        Column::ZeroRegression => {
-            "zero_regression_rate,zero_regression_rate_low,zero_regression_rate_high"
-        }
-        Column::NetZeroRegression => "net_zero_regression_rate",
-        Column::Solved => "solved_rate,solved_rate_low,solved_rate_high",
-        Column::Zrr => "zrr,zrr_low,zrr_high",
-        Column::Turns => "average_turns,average_turns_low,average_turns_high",
-        Column::MiWins => {
-            "mi_win_rate,mi_win_rate_low,mi_win_rate_high,mi_tie_rate,mi_loss_rate,mi_tasks"
-        }
-        Column::PylintWins => {
-            "pylint_win_rate,pylint_win_rate_low,pylint_win_rate_high,pylint_tie_rate,\
-             pylint_loss_rate,pylint_tasks"
-        }
-        Column::Generalisation => {
-            "generalisation,generalisation_low,generalisation_high,generalisation_asked"
-        }
+fn heads(column: Column) -> Vec<String> {
+    let more = match column {
+        Column::MiWins => "mi_tie_rate,mi_loss_rate,mi_tasks",
+        Column::PylintWins => "pylint_tie_rate,pylint_loss_rate,pylint_tasks",
+        Column::Generalisation => "generalisation_asked",
         Column::Tokens => "input_tokens,output_tokens",
         Column::Cost => "cost_usd",
-        Column::TokensPerTask => "tokens_per_task,tokens_per_task_low,tokens_per_task_high",
-        Column::CostPerTask => "cost_usd_per_task,cost_usd_per_task_low,cost_usd_per_task_high",
-        Column::TokensPerTest => {
-            "tokens_per_closed_test,tokens_per_closed_test_low,tokens_per_closed_test_high"
-        }
-        Column::CostPerTest => {
-            "cost_usd_per_closed_test,cost_usd_per_closed_test_low,cost_usd_per_closed_test_high"
-        }
-        Column::AgentTime => {
-            "agent_seconds_per_iteration,agent_seconds_per_iteration_low,\
-             agent_seconds_per_iteration_high"
-        }
-        Column::WallTime => {
-            "wall_seconds_per_iteration,wall_seconds_per_iteration_low,\
-             wall_seconds_per_iteration_high"
-        }
         Column::Findings => "findings,truncated_steps",
         Column::Tasks => "tasks,tasks_total,tasks_blocked",
         Column::Released => "release_date",
         Column::Finished => "finished_at",
+        _ => "",
     };
-    heads.split(',').collect()
+    let more = more.split(',').filter(|head| !head.is_empty());
+    let own = column.measure().map(|measure| measure.heads());
+    let own = own.unwrap_or_default().into_iter();
+    own.chain(more.map(str::to_owned)).collect()
 }
 
 fn cells(column: Column, row: &Row) -> Vec<String> {
-    let with_interval = |value: f64, interval: fn(&Intervals) -> Interval| {
-        let interval = row.intervals.as_ref().map(interval);
-        let low = or_empty(interval.map(|i| i.low));
-        vec![value.to_string(), low, or_empty(interval.map(|i| i.high))]
-    };
-    match column {
-        Column::Rank | Column::Model => Vec::new(),
-        Column::EvoScore => with_interval(row.evoscore, |i| i.evoscore),
-        Column::ZeroRegression => {
-            with_interval(row.zero_regression_rate, |i| i.zero_regression_rate)
-        }
-        Column::NetZeroRegression => vec![row.net_zero_regression_rate.to_string()],
-        Column::Solved => with_interval(row.solved_rate, |i| i.solved_rate),
-        Column::Zrr => with_interval(row.zrr, |i| i.zrr),
-        Column::Turns => with_interval(row.average_turns, |i| i.average_turns),
-        Column::MiWins => wins(row, StyleMetric::Mi),
-        Column::PylintWins => wins(row, StyleMetric::Pylint),
-        Column::Generalisation => {
-            let (rate, interval) = (
-                row.generalisation,
-                row.intervals.and_then(|i| i.generalisation),
-            );
-            vec![
-                or_empty(rate.map(|rate| rate.share)),
-                or_empty(interval.map(|i| i.low)),
-                or_empty(interval.map(|i| i.high)),
-                or_empty(rate.map(|rate| rate.asked)),
-            ]
-        }
+    let mut cells = Vec::new();
+    if let Some(measure) = column.measure() {
+        let interval = measure.interval(row);
+        cells.extend([
+            or_empty(measure.value(row)),
+            or_empty(interval.map(|i| i.low)),
+            or_empty(interval.map(|i| i.high)),
+        ]);
+        cells.truncate(measure.heads().len());
+    }
+    cells.extend(match column {
+        Column::MiWins => not_won(row, StyleMetric::Mi),
+        Column::PylintWins => not_won(row, StyleMetric::Pylint),
+        Column::Generalisation => vec![or_empty(row.generalisation.map(|rate| rate.asked))],
         Column::Tokens => vec![
             or_empty(row.usage.map(|u| u.input_tokens)),
             or_empty(row.usage.map(|u| u.output_tokens)),
         ],
         Column::Cost => vec![or_empty(row.micro_usd.map(dollars))],
-        Column::TokensPerTask
-        | Column::CostPerTask
-        | Column::TokensPerTest
-        | Column::CostPerTest
-        | Column::AgentTime
-        | Column::WallTime => {
-            let interval = column.rate().and_then(|rate| row.took_interval(rate));
-            vec![
-                or_empty(column.rate().and_then(|rate| row.took(rate))),
-                or_empty(interval.map(|i| i.low)),
-                or_empty(interval.map(|i| i.high)),
-            ]
-        }
         Column::Findings => vec![row.findings.to_string(), row.truncated_steps.to_string()],
         Column::Tasks => vec![
             row.tasks.to_string(),
@@ -186,19 +130,16 @@ fn cells(column: Column, row: &Row) -> Vec<String> {
         ],
         Column::Released => vec![text(row.release_date.as_deref().unwrap_or_default())],
         Column::Finished => vec![text(row.finished_at.as_deref().unwrap_or_default())],
-    }
+        _ => Vec::new(),
+    });
+    cells
 }
 
-fn wins(row: &Row, metric: StyleMetric) -> Vec<String> {
+fn not_won(row: &Row, metric: StyleMetric) -> Vec<String> {
     let rates = row.wins(metric);
-    let rate = |value: fn(WinRates) -> f64| or_empty(rates.map(value));
-    let interval = row.intervals.and_then(|i| i.wins(metric)).map(|i| i.win);
     vec![
-        rate(|rates| rates.win),
-        or_empty(interval.map(|i| i.low)),
-        or_empty(interval.map(|i| i.high)),
-        rate(|rates| rates.tie),
-        rate(|rates| rates.loss),
+        or_empty(rates.map(|rates| rates.tie)),
+        or_empty(rates.map(|rates| rates.loss)),
         or_empty(rates.map(|rates| rates.tasks)),
     ]
 }

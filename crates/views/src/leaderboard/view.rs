@@ -9,8 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::run::Kind;
 
-use super::{Rate, Row};
-use crate::style::StyleMetric;
+use super::{Row, Unit};
 use crate::verification::Mark;
 use crate::{has_words, missing_last};
 
@@ -58,71 +57,36 @@ impl Column {
     }
 
     fn largest_first(self) -> bool {
-        let smallest = matches!(
-            self,
-            Self::Rank | Self::Model | Self::Turns | Self::Findings
-        );
-        !smallest && self.rate().is_none()
-    }
-
-    /// The rate of what a run took that this column shows.
-    pub fn rate(self) -> Option<Rate> {
-        Some(match self {
-            Self::TokensPerTask => Rate::TokensPerTask,
-            Self::CostPerTask => Rate::UsdPerTask,
-            Self::TokensPerTest => Rate::TokensPerClosedTest,
-            Self::CostPerTest => Rate::UsdPerClosedTest,
-            Self::AgentTime => Rate::AgentSecondsPerIteration,
-            Self::WallTime => Rate::WallSecondsPerIteration,
-            _ => return None,
-        })
+        match self.measure() {
+            Some(measure) => matches!(measure.unit, Unit::Score | Unit::Share),
+            None => !matches!(self, Self::Rank | Self::Model | Self::Findings),
+        }
     }
 
     /// Compares two rows by this column; rows without a value always come
     /// last.
     fn compare(self, a: &Row, b: &Row, descending: bool) -> Ordering {
         let directed = |order: Ordering| if descending { order.reverse() } else { order };
-        let numbers = |value: fn(&Row) -> f64| directed(value(a).total_cmp(&value(b)));
         let amounts = |amount: fn(&Row) -> Option<u64>| {
             missing_last(amount(a), amount(b), |a, b| directed(a.cmp(&b)))
         };
         let times = |time: fn(&Row) -> Option<&String>| {
             missing_last(time(a), time(b), |a, b| directed(a.cmp(b)))
         };
-        let wins = |metric| {
-            let rate = |row: &Row| row.wins(metric).map(|rates| rates.win);
-            missing_last(rate(a), rate(b), |a, b| directed(a.total_cmp(&b)))
-        };
+        if let Some(measure) = self.measure() {
+            let [a, b] = [a, b].map(|row| measure.value(row));
+            return missing_last(a, b, |a, b| directed(a.total_cmp(&b)));
+        }
         match self {
             Self::Rank => directed(a.rank.cmp(&b.rank)),
             Self::Model => directed(a.model.to_lowercase().cmp(&b.model.to_lowercase())),
-            Self::EvoScore => numbers(|row| row.evoscore),
-            Self::ZeroRegression => numbers(|row| row.zero_regression_rate),
-            Self::NetZeroRegression => numbers(|row| row.net_zero_regression_rate),
-            Self::Solved => numbers(|row| row.solved_rate),
-            Self::Zrr => numbers(|row| row.zrr),
-            Self::Turns => numbers(|row| row.average_turns),
-            Self::MiWins => wins(StyleMetric::Mi),
-            Self::PylintWins => wins(StyleMetric::Pylint),
-            Self::Generalisation => {
-                let share = |row: &Row| row.generalisation.map(|rate| rate.share);
-                missing_last(share(a), share(b), |a, b| directed(a.total_cmp(&b)))
-            }
             Self::Tokens => amounts(Row::tokens),
             Self::Cost => amounts(|row| row.micro_usd),
             Self::Findings => directed(a.findings.cmp(&b.findings)),
             Self::Tasks => directed(a.tasks.cmp(&b.tasks)),
             Self::Released => times(|row| row.release_date.as_ref()),
             Self::Finished => times(|row| row.finished_at.as_ref()),
-            Self::TokensPerTask
-            | Self::CostPerTask
-            | Self::TokensPerTest
-            | Self::CostPerTest
-            | Self::AgentTime
-            | Self::WallTime => {
-                let rate = |row: &Row| row.took(self.rate()?);
-                missing_last(rate(a), rate(b), |a, b| directed(a.total_cmp(&b)))
-            }
+            _ => Ordering::Equal,
         }
     }
 }

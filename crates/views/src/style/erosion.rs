@@ -148,12 +148,6 @@ impl ErosionFigure {
         }
     }
 
-    /// Whether a higher number is worse. Neither more nor fewer comments are
-    /// better.
-    pub fn up_is_worse(self) -> bool {
-        self != Self::Comments
-    }
-
     /// Decimals for readers.
     pub fn places(self) -> usize {
         match self {
