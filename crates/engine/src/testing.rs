@@ -4,11 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use futures::TryStreamExt;
 use swe_ci_core::run::Limits;
 
 pub use swe_ci_dataset::tiny::{TinyTask, write_dataset};
 
-use crate::{Config, Engine, ImportOptions};
+use crate::{Config, Engine, ImportOptions, Pieces};
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::files;
 use swe_ci_dataset::{CommitInfo, demo, write_history};
@@ -28,6 +29,12 @@ pub fn config(data: PathBuf, workers: usize) -> Config {
         ca_bundle: crate::usual_ca_bundle(),
         ..Config::new(data)
     }
+}
+
+/// All of a text that comes in pieces.
+pub async fn text_of(file: Pieces) -> String {
+    let pieces: Vec<bytes::Bytes> = file.try_collect().await.unwrap();
+    String::from_utf8(pieces.concat()).unwrap()
 }
 
 /// Runs each suite once on each end: the suites of these tests are not flaky.

@@ -4,7 +4,7 @@ use std::io::{BufWriter, Seek};
 use std::sync::Arc;
 
 use anyhow::Context;
-use serde_json::{Value, json};
+use serde_json::json;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::run::{Kind, RunConfig};
@@ -45,25 +45,7 @@ impl Weighed for Messages {
 #[swe_ci_boxed::boxed]
 impl Engine {
     /// The exchanges of one attempt at a step, one JSON object a line, as the
-    /// gateway recorded them. All in memory: up to 256 MiB.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such attempt, or it used no model;
-    /// [`Error::Busy`] when too many large files are being read.
-    pub async fn recording(
-        &self,
-        evolution_id: &str,
-        iteration: u32,
-        role: Role,
-        attempt: u32,
-    ) -> Result<Vec<u8>> {
-        let key = self.recording_key(evolution_id, iteration, role, attempt);
-        let key = key.await?;
-        let _permit = self.heavy_reads.permit().await?;
-        self.artifacts.get(&key).await.map_err(typed)
-    }
-
-    /// The same, piece by piece.
+    /// gateway recorded them, piece by piece.
     ///
     /// # Errors
     /// [`Error::NotFound`] when there is no such attempt, it used no model, or
@@ -103,34 +85,13 @@ impl Engine {
         key.ok_or_else(|| Error::not_found("recording of", what))
     }
 
-    /// The same as a trajectory in Harbor's interchange format (ATIF).
+    /// The same as a trajectory in Harbor's interchange format (ATIF), a file which is
+    /// on the disk while its reader takes it. A trajectory that another program
+    /// recorded stays as it is.
     ///
     /// # Errors
-    /// As [`Engine::recording`].
-    pub async fn trajectory(
-        &self,
-        evolution_id: &str,
-        iteration: u32,
-        role: Role,
-        attempt: u32,
-    ) -> Result<Value> {
-        let key = self.recording_key(evolution_id, iteration, role, attempt);
-        let key = key.await?;
-        let about = self.about(evolution_id, iteration, role, attempt).await?;
-        let _permit = self.heavy_reads.permit().await?;
-        let bytes = self.artifacts.get(&key).await.map_err(typed)?;
-        let trajectory = blocking(move || {
-            let trajectory = Conversations::read(&key, bytes)?.atif(&about);
-            Ok(serde_json::to_value(trajectory)?)
-        });
-        Ok(trajectory.await?)
-    }
-
-    /// The same as a file, which is on the disk while its reader takes it. A
-    /// trajectory that another program recorded stays as it is.
-    ///
-    /// # Errors
-    /// As [`Engine::recording`].
+    /// [`Error::NotFound`] when there is no such attempt, or it used no model;
+    /// [`Error::Busy`] when too many large files are being read.
     pub async fn trajectory_file(
         &self,
         evolution_id: &str,

@@ -304,23 +304,6 @@ impl Engine {
         self.log_tail(&key, role, attempt).await.map_err(typed)
     }
 
-    /// The whole output of one attempt at a step: up to 8 MiB.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such attempt, or it printed
-    /// nothing.
-    pub async fn step_log(
-        &self,
-        evolution_id: &str,
-        iteration: u32,
-        role: Role,
-        attempt: u32,
-    ) -> Result<String> {
-        let key = self.log_key(evolution_id, iteration, role, attempt).await?;
-        let log = self.artifacts.get(&key).await.map_err(typed)?;
-        Ok(String::from_utf8_lossy(&log).into_owned())
-    }
-
     pub(super) async fn log_key(
         &self,
         evolution_id: &str,
@@ -516,9 +499,9 @@ mod tests {
             .map(|l| (l.role, l.attempt, &*l.tail))
             .collect();
         assert_eq!(logs, [(Role::Programmer, 2, "1\n2\n")]);
-        let whole = engine.step_log("e", 3, Role::Programmer, 2).await;
-        assert_eq!(whole.unwrap(), "1\n2\n");
-        let other = engine.step_log("e", 3, Role::Programmer, 1).await;
+        let whole = engine.log_file("e", 3, Role::Programmer, 2).await.unwrap();
+        assert_eq!(crate::testing::text_of(whole).await, "1\n2\n");
+        let other = engine.log_file("e", 3, Role::Programmer, 1).await;
         assert!(matches!(other, Err(Error::NotFound { .. })));
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::run::HarnessConfig;
 use swe_ci_core::step::{Ending, Role};
+use swe_ci_engine::testing::text_of;
 use swe_ci_testing::scripted::{Script, ScriptedLlm};
 
 use crate::agents::{self, KEY, mend_one_by_one};
@@ -152,9 +153,10 @@ async fn nothing_but_the_gateway_is_reached() {
     let id = &evolution.evolution_id;
     let log = fixture
         .engine
-        .step_log(id, 1, Role::Architect, 1)
+        .log_file(id, 1, Role::Architect, 1)
         .await
         .unwrap();
+    let log = text_of(log).await;
     let lines = |start: &str| -> Vec<&str> {
         log.lines()
             .filter_map(|line| line.strip_prefix(start))

@@ -12,6 +12,7 @@ use swe_ci_core::finding::Grade;
 use swe_ci_core::run::HarnessConfig;
 use swe_ci_core::step::{Ending, Role};
 use swe_ci_core::usage::Usage;
+use swe_ci_engine::testing::text_of;
 use swe_ci_git::Repository;
 use swe_ci_testing::scripted::{Conversation, Script, ScriptedLlm, Seen, Turn, usage};
 use swe_ci_views::view::{RunDetail, TaskSummary};
@@ -327,8 +328,8 @@ async fn assert_all_is_counted(
         assert!(given.input_tokens > 0, "{step:?}");
         assert_eq!(step.usage, Some(given), "{step:?}");
         let (iteration, role, attempt) = (step.iteration, step.role, step.attempt);
-        let recording = fixture.engine.recording(id, iteration, role, attempt);
-        let lines = String::from_utf8(recording.await.unwrap()).unwrap();
+        let recording = fixture.engine.recording_file(id, iteration, role, attempt);
+        let lines = text_of(recording.await.unwrap()).await;
         assert_eq!(lines.lines().count() as u64, requests, "{step:?}");
     }
     assert_eq!(seen.count(), 0, "asked outside of the steps");

@@ -19,6 +19,7 @@ use swe_ci_core::agent::Protocol;
 use swe_ci_core::run::HarnessConfig;
 use swe_ci_core::step::Role;
 use swe_ci_core::task::TaskId;
+use swe_ci_engine::testing::text_of;
 use swe_ci_testing::scripted::{Script, ScriptedLlm, Turn};
 use swe_ci_views::account::Visibility;
 use tokio_util::sync::CancellationToken;
@@ -229,10 +230,10 @@ impl MarkedRun {
             Observation::new("engine", format!("{engine:?} {:?}", engine.config())),
         ];
         for role in [Role::Architect, Role::Programmer] {
-            let recording = engine.recording(id, 1, role, 1).await.unwrap();
-            answers.push(Observation::new("recording", recording));
-            let trajectory = engine.trajectory(id, 1, role, 1).await.unwrap();
-            answers.push(Observation::of("trajectory", &trajectory));
+            let recording = engine.recording_file(id, 1, role, 1).await.unwrap();
+            answers.push(Observation::new("recording", text_of(recording).await));
+            let trajectory = engine.trajectory_file(id, 1, role, 1).await.unwrap();
+            answers.push(Observation::new("trajectory", text_of(trajectory).await));
             answers.push(Observation::new(
                 format!("log {}", role.name()),
                 self.log(role).await,
@@ -242,8 +243,8 @@ impl MarkedRun {
     }
 
     async fn log(&self, role: Role) -> String {
-        let log = self.fixture.engine.step_log(&self.evolution_id, 1, role, 1);
-        log.await.unwrap()
+        let log = self.fixture.engine.log_file(&self.evolution_id, 1, role, 1);
+        text_of(log.await.unwrap()).await
     }
 
     /// The task's image, and those of the layers.

@@ -124,14 +124,14 @@ async fn asked(engine: &Engine) -> Vec<(&'static str, bool)> {
             is_visible(engine.inspect_iteration(e, 1).await),
         ),
         ("code_change", is_visible(engine.code_change(e, 1).await)),
-        ("step_log", is_visible(engine.step_log(e, 1, role, 1).await)),
+        ("log_file", is_visible(engine.log_file(e, 1, role, 1).await)),
         (
-            "recording",
-            is_visible(engine.recording(e, 1, role, 1).await),
+            "recording_file",
+            is_visible(engine.recording_file(e, 1, role, 1).await),
         ),
         (
-            "trajectory",
-            is_visible(engine.trajectory(e, 1, role, 1).await),
+            "trajectory_file",
+            is_visible(engine.trajectory_file(e, 1, role, 1).await),
         ),
         (
             "messages",

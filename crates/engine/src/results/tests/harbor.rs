@@ -350,8 +350,10 @@ async fn the_conversations_of_trials_are_those_of_the_imported_run() {
         .unwrap()
         .0;
     assert_eq!((found.recorded, found.read, found.unreadable), (1, 1, 0));
-    let exported = engine.trajectory(evolution, 1, role, 1).await.unwrap();
-    assert_eq!(exported["agent"]["model_name"], "model-x");
+    let exported = engine.trajectory_file(evolution, 1, role, 1).await.unwrap();
+    let exported = crate::testing::text_of(exported).await;
+    let exported: Value = serde_json::from_str(&exported).unwrap();
+    assert_eq!(exported["agent"]["model_name"], "m");
     assert_eq!(exported["steps"][1]["message"], "I look.");
     let lines = engine.recording_file(evolution, 1, role, 1).await;
     let Err(Error::NotFound { .. }) = lines else {
