@@ -74,6 +74,11 @@ fn operation_item(operation: &ApiOperation, site: &str) -> impl IntoView + use<>
     let token = operation
         .needs_token
         .then(|| view! { <Tag text="token".to_owned()/> });
+    let (first, rest) = match operation.about.split_once(". ") {
+        Some((first, rest)) => (format!("{first}."), rest.to_owned()),
+        None => (operation.about.clone(), String::new()),
+    };
+    let rest = (!rest.is_empty()).then(|| view! { <p>{rest}</p> });
     let parameters = operation.parameters.iter().map(|parameter| {
         let required = parameter.is_required.then_some(" (required)");
         let about = parameter.about.clone();
@@ -86,8 +91,9 @@ fn operation_item(operation: &ApiOperation, site: &str) -> impl IntoView + use<>
             <details>
                 <summary>
                     <strong>{operation.method}</strong>" "<code>{operation.path.clone()}</code>" "{token}
+                    <span class="quiet">{first}</span>
                 </summary>
-                <p>{operation.about.clone()}</p>
+                {rest}
                 {parameters}
                 <pre class="log" tabindex="0" role="region" aria-label="Example">{example(operation, site)}</pre>
             </details>

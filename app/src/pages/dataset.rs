@@ -40,8 +40,11 @@ fn Deletion(
     content.map(|SplitContent { runs, tasks, snapshots }| {
         let name = name.get_untracked();
         let (runs, tasks) = (format::count(runs, "run"), format::count(tasks, "task"));
-        let snapshots = format::count(snapshots, "snapshot");
-        let goes = format!("With it go {runs} with results and code, and those of its {tasks} that no other split has. Its {snapshots} and the audit log stay.");
+        let stays = match snapshots {
+            0 => "The audit log stays.".to_owned(),
+            n => format!("Its {} and the audit log stay.", format::count(n, "snapshot")),
+        };
+        let goes = format!("With it go {runs} with results and code, and those of its {tasks} that no other split has. {stays}");
         view! {
             <section class="steer" aria-labelledby="delete-title">
                 <h2 id="delete-title">"Delete this split"</h2>

@@ -57,7 +57,11 @@ fn SideBySide(task: String, results: Vec<TaskResult>, reading: Signal<Reading>) 
     (ranked.len() > 1).then(|| {
         let select = |(place, label)| {
             let option = |(at, (result, _)): (usize, &(TaskResult, TaskScore))| {
-                let name = format!("{} · {}", result.model, result.harness);
+                let same = |(other, _): &&(TaskResult, TaskScore)| other.model == result.model;
+                let name = match ranked.iter().filter(same).count() {
+                    1 => result.model.clone(),
+                    _ => format!("{} · {}", result.model, result.harness),
+                };
                 (result.run_id.clone(), name, at == place)
             };
             let options = ranked.iter().enumerate().map(option).collect::<Vec<_>>();
