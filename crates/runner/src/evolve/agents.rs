@@ -11,13 +11,12 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_core::agent::{AgentConfig, Budget};
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::requirement::Mode;
-use swe_ci_core::step::{Cursor, Role, StepOutcome};
+use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_gateway::{self, GatewaySession, Ledger, Recording, SessionConfig, StopReason};
 use swe_ci_sandbox::{Exec, Exit, WantedFiles};
 use swe_ci_store::{Claim, RunToExecute, StepRow};
 
-use super::attempts::Attempt;
 use super::container_pool::StepContainer;
 use super::failure::Failure;
 use super::log::Log;
@@ -25,7 +24,7 @@ use super::model_usage::{ModelUsage, evolution_ledger};
 use super::paths::{APP, HARNESS_FOLDER};
 use super::provider_waits::ProviderWaits;
 use super::run_account::{AttemptAtWork, RunAccount};
-use super::{Evolver, prompts, step_row};
+use super::{Evolver, prompts};
 use crate::harness::builtin::{self, End};
 use crate::harness::{Assignment, Harness, Job, Play, StepValues};
 
@@ -78,7 +77,8 @@ impl Player {
 
 /// One piece of work for an agent.
 pub(super) struct Work<'a> {
-    pub at: Cursor,
+    /// Its row, as it stands until the attempt ends.
+    pub attempt: StepRow,
     pub play: Play,
     pub container: &'a StepContainer,
     /// The files in the container, by folder.
@@ -195,13 +195,13 @@ impl<'a> Agents<'a> {
             return Ok(());
         };
         let working = async {
-            match this.harness(work.at.role) {
+            match this.harness(work.attempt.role) {
                 Some(Harness::Program(installed)) => {
                     let values = StepValues {
                         gateway: swe_ci_gateway::ADDRESS,
                         token: session.token(),
                         model: &session.endpoint().model,
-                        prompt: prompts::prompt(this.mode, work.at.role),
+                        prompt: prompts::prompt(this.mode, work.attempt.role),
                         allow_hosted_tools: this.allow_hosted_tools,
                     };
                     let job = installed.program.job(&installed.version, &values)?;
@@ -238,7 +238,7 @@ impl<'a> Agents<'a> {
     }
 
     async fn open(&self, work: &Work<'_>) -> Result<GatewaySession, Failure> {
-        let player = self.player(work.at.role);
+        let player = self.player(work.attempt.role);
         let endpoint = player.and_then(|player| player.config.endpoint.clone());
         let endpoint = endpoint.ok_or_else(|| anyhow::anyhow!("the agent has no endpoint"))?;
         let keys = match &work.recording {
@@ -256,29 +256,27 @@ impl<'a> Agents<'a> {
             recording: work.recording.clone(),
             ledger: self.ledger.clone(),
             evolution_ledger: self.evolution_ledger.clone(),
-            usage_store: Some(Arc::new(self.attempt_at_work(work.at))),
+            usage_store: Some(Arc::new(self.attempt_at_work(&work.attempt))),
             patience: Duration::from_secs(self.limits.patience_seconds.into()),
             allow_hosted_tools: self.allow_hosted_tools,
             step: format!(
                 "{}/{}/{}/{}",
                 self.waits.claim.run_id,
                 self.waits.claim.evolution_id,
-                work.at.iteration,
-                work.at.role.name()
+                work.attempt.iteration,
+                work.attempt.role.name()
             ),
         };
         let socket_mount = work.container.socket_mount.as_ref();
         Ok(self.evolver.gateway.open(socket_mount, config)?)
     }
 
-    fn attempt_at_work(&self, at: Cursor) -> AttemptAtWork {
-        let usage = self.player(at.role).map(Player::initial_usage);
-        let (usage, attempt) = (usage.unwrap_or_default(), Attempt::interrupted());
+    fn attempt_at_work(&self, row: &StepRow) -> AttemptAtWork {
         AttemptAtWork {
             store: self.evolver.store.clone(),
             claim: self.waits.claim.clone(),
             worker: self.worker.clone(),
-            row: step_row(at, now_ms(), &attempt, usage, None),
+            row: row.clone(),
         }
     }
 
@@ -293,7 +291,7 @@ impl<'a> Agents<'a> {
         let task = builtin::Task {
             sandbox,
             session,
-            prompt: prompts::prompt(self.mode, work.at.role),
+            prompt: prompts::prompt(self.mode, work.attempt.role),
             time_limit: self.agent_time(),
         };
         match builtin::work(&task, &mut |line| log.line(line)).await {

@@ -23,14 +23,15 @@ use swe_ci_views::container::ContainerLimits;
 use swe_ci_views::conversation::RecordingFormat;
 use tracing::Instrument;
 
-use super::Evolution;
 use super::agents::Work;
 use super::container_pool::StepContainer;
 use super::failure::Failure;
 use super::hidden_tests;
 use super::log::Log;
+use super::model_usage::ModelUsage;
 use super::paths::{APP, DOCUMENT, GAP_FOLDER, TRAJECTORY};
 use super::regrade::{Original, RecordedWork};
+use super::{Evolution, step_row};
 use crate::harness::Play;
 
 #[derive(Debug)]
@@ -231,8 +232,12 @@ impl Evolution<'_> {
         if let (Role::Programmer, Some(tests)) = (at.role, &self.hidden_tests) {
             tests.remove_copies(container.sandbox.as_ref()).await?;
         }
+        let usage = ModelUsage {
+            layer: self.agents.model_usage.layer.clone(),
+            ..ModelUsage::default()
+        };
         let work = Work {
-            at,
+            attempt: step_row(at, now_ms(), &Attempt::interrupted(), usage, None),
             play,
             container: &container,
             parts,

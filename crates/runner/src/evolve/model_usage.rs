@@ -66,10 +66,6 @@ pub(super) fn evolution_ledger(budget: Budget, steps: &[StepRow]) -> Option<Arc<
 mod tests {
     use super::*;
     use swe_ci_core::finding::Grade;
-    use swe_ci_core::step::{State, StepOutcome};
-
-    use super::super::attempts::Attempt;
-    use super::super::step_row;
 
     #[test]
     fn refused_tools_are_findings_of_their_step() {
@@ -93,35 +89,5 @@ mod tests {
                 .all(|f| f.grade == Grade::Note && f.kind == FindingKind::HostedTool)
         );
         assert!(ModelUsage::default().findings(Role::Programmer).is_empty());
-    }
-
-    #[test]
-    fn attempts_that_others_ended_take_nothing_from_an_evolutions_budget() {
-        let check = |outcome: StepOutcome, takes: bool| {
-            let State::Active(at) = State::start() else {
-                panic!("an evolution starts with a step")
-            };
-            let usage = ModelUsage {
-                traffic: Some(Traffic {
-                    requests: 1,
-                    ..Traffic::default()
-                }),
-                ..ModelUsage::default()
-            };
-            let step = step_row(at, 0, &Attempt::of(outcome, ""), usage, None);
-            let budget = Budget {
-                requests: Some(1),
-                ..Budget::default()
-            };
-            let ledger = evolution_ledger(budget, &[step]).unwrap();
-            assert_eq!(ledger.reached().is_some(), takes, "{outcome:?}");
-        };
-        check(StepOutcome::Done, true);
-        check(StepOutcome::AgentFailed, true);
-        check(StepOutcome::AgentTimedOut, true);
-        check(StepOutcome::InfraFailed, false);
-        check(StepOutcome::ProviderFailed, false);
-        check(StepOutcome::BudgetSpent, false);
-        check(StepOutcome::Interrupted, false);
     }
 }

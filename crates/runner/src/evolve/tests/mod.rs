@@ -32,6 +32,7 @@ use crate::events::Events;
 use crate::harness::{Harnesses, Layers};
 use crate::provider_keys::Keys;
 
+mod budgets;
 mod slots;
 
 const WORKER: &str = "w/1";
