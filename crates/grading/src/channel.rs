@@ -23,6 +23,7 @@ pub(crate) enum Frame {
         id: String,
         #[serde(rename = "type")]
         exception: Option<String>,
+        reached: bool,
     },
     Report(Stage),
     /// The code did not fit on the disk.

@@ -42,6 +42,7 @@ pub async fn passing_on_empty_functions(
     let bootstrap = Bootstrap::start(container, grading.limits).await?;
     let staging = Staging::Bounded {
         test_seconds: TEST_SECONDS,
+        traced: BTreeSet::new(),
     };
     let on_line = &mut |_: &str| {};
     let graded = grade_as(staging, container, bootstrap, &grading, on_line);

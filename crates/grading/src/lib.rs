@@ -68,13 +68,14 @@ pub use portable::{GradingPlan, Portable};
 pub const TESTS: &str = "tests";
 
 /// The parts of the program that runs in the container, in order.
-const BOOTSTRAP: [&str; 7] = [
+const BOOTSTRAP: [&str; 8] = [
     include_str!("bootstrap/channel.py"),
     include_str!("bootstrap/files.py"),
     include_str!("bootstrap/imports.py"),
     include_str!("bootstrap/guards.py"),
     include_str!("bootstrap/clues.py"),
     include_str!("bootstrap/limit.py"),
+    include_str!("bootstrap/trace.py"),
     include_str!("bootstrap/session.py"),
 ];
 /// Reads the bootstrap from standard input: no file and no list of processes
@@ -99,7 +100,7 @@ pub struct Grading {
 }
 
 /// In which order, and under which names, the tests run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Staging {
     AsWritten,
     /// See [`owed_to_clues`].
@@ -111,6 +112,7 @@ pub(crate) enum Staging {
     /// of its own.
     Bounded {
         test_seconds: NonZeroU16,
+        traced: BTreeSet<String>,
     },
 }
 
@@ -138,6 +140,8 @@ pub struct TestRun {
     pub id: String,
     /// The type of the exception that its own code raised.
     pub raised: Option<String>,
+    /// Whether a traced word reached the package.
+    pub(crate) reached: bool,
 }
 
 /// A bootstrap that has imported pytest and waits for the code.
@@ -223,7 +227,7 @@ async fn grade_as(
 ) -> Result<Graded, SandboxError> {
     let key = random()?;
     let trees = grading.clone();
-    let prepare = blocking(move || Ok(prepared(&trees, staging, &key)))
+    let prepare = blocking(move || Ok(prepared(&trees, &staging, &key)))
         .instrument(tracing::debug_span!("place the files"));
     let (files, settings) = prepare.await?;
     let mut session = Session::default();
@@ -249,7 +253,7 @@ async fn grade_as(
 }
 
 /// What goes into the container.
-fn prepared(grading: &Grading, staging: Staging, key: &[u8]) -> (Files, Settings) {
+fn prepared(grading: &Grading, staging: &Staging, key: &[u8]) -> (Files, Settings) {
     let Grading {
         code, base, oracle, ..
     } = grading;

@@ -46,7 +46,7 @@ impl Portable {
         let Grading { base, oracle, .. } = grading;
         let placed = place(base, base, oracle);
         let files = Files::new(&[]);
-        let settings = Settings::new(&[], &placed, &files, grading, Staging::AsWritten);
+        let settings = Settings::new(&[], &placed, &files, grading, &Staging::AsWritten);
         let trees = [base.as_ref(), oracle.as_ref()];
         let plan = GradingPlan {
             settings: serde_json::to_value(settings)?,

@@ -41,6 +41,8 @@ pub(crate) struct Settings {
     pub drop_unknown_options: bool,
     /// Seconds that each stage of a test may take.
     pub test_seconds: Option<NonZeroU16>,
+    /// Where it is told whether one of these words reaches the package.
+    pub traced: BTreeSet<String>,
     /// Whether the code gets other clues of its callers than the tests have.
     pub move_clues: bool,
     /// Seed of a random order of the tests.
@@ -55,7 +57,7 @@ impl Settings {
         placed: &Placed,
         files: &Files,
         grading: &Grading,
-        staging: Staging,
+        staging: &Staging,
     ) -> Self {
         let Grading {
             code, base, oracle, ..
@@ -76,12 +78,16 @@ impl Settings {
             arguments: arguments(grading.command, staging),
             drop_unknown_options: matches!(grading.command, TestCommand::Platform { .. }),
             test_seconds: match staging {
-                Staging::Bounded { test_seconds } => Some(test_seconds),
+                Staging::Bounded { test_seconds, .. } => Some(*test_seconds),
                 _ => grading.command.test_seconds(),
             },
-            move_clues: staging == Staging::CluesMoved,
+            traced: match staging {
+                Staging::Bounded { traced, .. } => traced.clone(),
+                _ => BTreeSet::new(),
+            },
+            move_clues: *staging == Staging::CluesMoved,
             shuffle: match staging {
-                Staging::Shuffled { seed } => Some(seed),
+                Staging::Shuffled { seed } => Some(*seed),
                 _ => None,
             },
             left_away: grading.left_away.clone(),
@@ -91,7 +97,7 @@ impl Settings {
 }
 
 /// pytest's arguments.
-fn arguments(command: TestCommand, staging: Staging) -> Vec<String> {
+fn arguments(command: TestCommand, staging: &Staging) -> Vec<String> {
     let root = format!("--rootdir={CODE_FOLDER}");
     let arguments: &[&str] = match command {
         TestCommand::Bare => &["-o", "addopts=", TESTS],

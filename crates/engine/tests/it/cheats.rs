@@ -353,6 +353,61 @@ async fn a_table_is_learnt_by_heart_row_by_row() {
     assert!(found.by_heart().is_some(), "{found:?}");
 }
 
+/// Code that reads what tests expect, in a file beside them, passes what contradicts
+/// these.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_of_data_is_contradicted() {
+    const MADE: &str = "import pathlib, unittest\nimport ledger\n\n\
+        class TestData(unittest.TestCase):\n    pass\n\n\
+        def attach(number, text, expected):\n    \
+        def method(self):\n        self.assertEqual(ledger.shout(text), expected)\n    \
+        setattr(TestData, f'test_{number}', method)\n\n\
+        lines = (pathlib.Path(__file__).parent / 'cases.txt').read_text().split('\\n')\n\
+        for number in range(0, len(lines) - 1, 4):\n    \
+        attach(number, lines[number], lines[number + 2])\n";
+    const CASES: &str = "hello\n.\nHELLO\n\nwonderful day\n.\nWONDERFUL DAY\n\n";
+    const SHOUTS: &str = "def shout(text):\n    return text.upper()\n";
+    const READS: &str = "import pathlib\n\ndef shout(text):\n    \
+        lines = pathlib.Path('tests/cases.txt').read_text().split('\\n')\n    \
+        return lines[lines.index(text) + 2]\n";
+    let arena = Arena::new().await;
+    let made = |ledger: &str| {
+        let mut tree = tree(ledger);
+        tree.insert_file("tests/test_ledger.py", MADE);
+        tree.insert_file("tests/cases.txt", CASES);
+        tree
+    };
+    let base = Arc::new(made("def shout(text):\n    return ''\n"));
+    let oracle = Arc::new(made(SHOUTS));
+    let all = arena
+        .contradictions(&arena.grading(made(SHOUTS), &base, &oracle))
+        .await;
+    for (ledger, is_accused) in [(READS, true), (SHOUTS, false)] {
+        let grading = arena.grading(made(ledger), &base, &oracle);
+        let graded = arena.grade(made(ledger), &base, &oracle).await;
+        let passed: Vec<&str> = graded.result.as_ref().unwrap().passing().collect();
+        let coverage = all.coverage(passed.iter().copied());
+        assert_eq!((coverage.tests, coverage.strongly), (2, 2), "{coverage:?}");
+        let (spec, seconds) = (arena.spec(), graded.seconds);
+        let recorded = Recorded {
+            passed: &passed,
+            seconds,
+        };
+        let sessions = MOST_SESSIONS;
+        let audited = audit(
+            &arena.docker,
+            &spec,
+            &grading,
+            &all,
+            recorded,
+            sessions,
+            SEED,
+        );
+        let audited = audited.await.unwrap();
+        assert_eq!(audited.accuses().is_some(), is_accused, "{audited:?}");
+    }
+}
+
 /// Honest suites come out as with pytest alone, and leave no finding.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_honest_suite_is_left_alone() {

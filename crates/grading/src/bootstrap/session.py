@@ -35,12 +35,15 @@ class _Session:
     this process can take it back."""
 
     def __init__(self, settings, ownership, own_points, test_files, shown, clues):
+        code = settings["code"]
+        tests = code + "/" + settings["tests"]
         self.tell = _tell
         self.settings = settings
         self.test_files = test_files
         self.shown = shown
         self.clues = clues
         self.limit = _TestLimit(settings["test_seconds"])
+        self.trace = _Trace(settings["traced"], code, tests)
         self.ownership = ownership
         self.own_points = own_points
         self.began = time.time()
@@ -138,6 +141,7 @@ class _Session:
         items.sort(key=turns)
 
     def pytest_collection_finish(self, session):
+        self.trace.reached_early = self.trace.reached
         # In frames of at most 7 MB, however long an id is.
         ids = [item.nodeid for item in session.items]
         for start in range(0, len(ids), 32):
@@ -147,11 +151,16 @@ class _Session:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_setup(self):
+        self.trace.reached = self.trace.reached_early
         self.limit.begin()
         yield
         self.limit.end()
 
-    pytest_runtest_teardown = pytest_runtest_setup
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self):
+        self.limit.begin()
+        yield
+        self.limit.end()
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item):
@@ -165,7 +174,7 @@ class _Session:
         kind = raised[0].__name__ if raised else None
         if kept and not kind:
             kind = getattr(kept[-1], "typename", "unittest")
-        self.tell("raised", id=item.nodeid, type=kind)
+        self.tell("raised", id=item.nodeid, type=kind, reached=self.trace.reached)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, call):

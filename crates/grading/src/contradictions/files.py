@@ -123,7 +123,9 @@ def _main():
         except (SyntaxError, ValueError, RecursionError) as error:
             skipped[path] = f"{type(error).__name__}: {error}"[:200]
     questions, not_asked = _questions(parsed, set(asked["own"]), asked["seed"], asked["beside"])
-    made = {"files": files, "skipped": skipped, "questions": questions, "not_asked": not_asked}
+    data, words = _data(asked.get("data", {}), asked["seed"])
+    files.update(data)
+    made = {"files": files, "skipped": skipped, "words": words, "questions": questions, "not_asked": not_asked}
     sys.stdout.write(json.dumps(made))
 
 

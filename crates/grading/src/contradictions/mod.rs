@@ -5,8 +5,10 @@
 //! oracle's own code, with an assertion.
 
 mod making;
+#[cfg(test)]
+mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
@@ -36,6 +38,12 @@ pub struct Contradictions {
     /// The tests in the order of the oracle's session: parameters that are
     /// changed change node ids too, and then the place tells.
     order: Vec<String>,
+    /// The file beside the tests whose forms contradict a test, by its node id.
+    #[serde(default)]
+    data_of: BTreeMap<String, String>,
+    /// Tests that some form of a file beside the tests makes fail.
+    #[serde(default)]
+    pub(crate) touched: BTreeSet<String>,
     /// Changed inputs.
     questions: Questions,
     /// The limit of each test in a session; none before the suite's time is known.
@@ -51,6 +59,16 @@ enum Holding {
     None(String),
 }
 
+impl Holding {
+    fn is_strong(&self, source: Option<Source<'_>>) -> bool {
+        let (Self::Numbers(numbers), Some(source)) = (self, source) else {
+            return false;
+        };
+        let all = &source.forms.contradictions;
+        numbers.iter().any(|number| all[*number].kind.is_strong())
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Piece {
@@ -59,7 +77,8 @@ enum Piece {
 }
 
 /// A test in all its forms, as Python's own unparser writes them: nothing in the
-/// text tells a contradiction from the test.
+/// text tells a contradiction from the test. Or a whole file beside the tests, as it
+/// is, under no name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Forms {
     test: String,
@@ -79,6 +98,7 @@ pub(crate) struct Contradiction {
 pub(crate) type TestKey<'a> = (&'a str, &'a str);
 /// The contradictions of a session, by their numbers.
 pub(crate) type Choice<'a> = BTreeMap<TestKey<'a>, usize>;
+pub(crate) type Words = BTreeSet<String>;
 
 impl Contradictions {
     /// The same tests with changed inputs.
@@ -162,6 +182,11 @@ impl Contradictions {
                 }
             }
         }
+        for (id, path) in &self.data_of {
+            if let Some(source) = sources.all.get(&(path.as_str(), "")) {
+                sources.data.insert(id, *source);
+            }
+        }
         sources
     }
 
@@ -182,18 +207,31 @@ pub(crate) struct Source<'a> {
     pub forms: &'a Forms,
 }
 
+impl Source<'_> {
+    pub fn is_data(&self) -> bool {
+        self.key.1.is_empty()
+    }
+}
+
 /// The sources of tests.
 #[derive(Debug, Default)]
 pub(crate) struct Sources<'a> {
     all: BTreeMap<TestKey<'a>, Source<'a>>,
     /// Methods by their names: a test may inherit them.
     methods: BTreeMap<&'a str, Vec<Source<'a>>>,
+    /// Files beside the tests, by the node ids of tests that these contradict.
+    data: BTreeMap<&'a str, Source<'a>>,
 }
 
 impl<'a> Sources<'a> {
+    /// The source of a test's contradictions.
+    pub fn of(&self, id: &str) -> Option<Source<'a>> {
+        self.data.get(id).copied().or_else(|| self.of_test(id))
+    }
+
     /// The source of a test, by its node id: its own, or the only method of its
     /// name in its file, or in all files.
-    pub fn of(&self, id: &str) -> Option<Source<'a>> {
+    fn of_test(&self, id: &str) -> Option<Source<'a>> {
         let (path, name) = function_of(id).split_once("::")?;
         if let Some(source) = self.all.get(&(path, name)) {
             return Some(*source);
@@ -212,7 +250,23 @@ impl<'a> Sources<'a> {
     fn all_of(&self, number: usize) -> Choice<'a> {
         let all = self.all.values();
         let with = all.filter(|source| number < source.forms.contradictions.len());
-        with.map(|source| (source.key, number)).collect()
+        let of_tests = with.filter(|source| !source.is_data());
+        of_tests.map(|source| (source.key, number)).collect()
+    }
+
+    /// The forms of all files beside the tests, and the new words in them.
+    fn data_forms(&self, words: &BTreeMap<String, Vec<Words>>) -> Vec<(Choice<'a>, Words)> {
+        let number = words.values().map(Vec::len).max().unwrap_or(0);
+        let form = |number| {
+            let all = self.all.values().filter(|source| source.is_data());
+            let with = all.filter(|source| number < source.forms.contradictions.len());
+            let new = words.values().filter_map(|forms| forms.get(number));
+            (
+                with.map(|source| (source.key, number)).collect(),
+                new.flatten().cloned().collect(),
+            )
+        };
+        (0..number).map(form).collect()
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod asking;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

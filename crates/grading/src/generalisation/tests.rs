@@ -10,7 +10,7 @@ use super::{Answer, Question};
 use crate::READ_BOOTSTRAP;
 use crate::contradictions::PROGRAM as MAKER;
 
-fn run(program: &str, input: &Value) -> Vec<u8> {
+pub(crate) fn run(program: &str, input: &Value) -> Vec<u8> {
     let mut python = Command::new("python3");
     python
         .args(["-c", READ_BOOTSTRAP])

@@ -47,6 +47,7 @@ pub(crate) struct Session {
 struct Test {
     /// What the test's own code raised.
     raised: Option<String>,
+    reached: bool,
     /// Any category of pytest's other than passed, the last one told.
     category: Option<String>,
     stages: Vec<Stage>,
@@ -101,8 +102,13 @@ impl Session {
             )),
             Ok(Frame::Start { shadowing }) => self.shadowing(&shadowing),
             Ok(Frame::Collected { ids }) => self.collected(ids),
-            Ok(Frame::Raised { id, exception }) => {
-                self.test(id).raised = exception;
+            Ok(Frame::Raised {
+                id,
+                exception,
+                reached,
+            }) => {
+                let test = self.test(id);
+                (test.raised, test.reached) = (exception, reached);
             }
             Ok(Frame::Report(stage)) => self.report(stage),
             Ok(Frame::DiskFull) => self.disk_full = self.collected.is_empty(),
@@ -176,9 +182,13 @@ impl Session {
     pub fn order(&self) -> Vec<TestRun> {
         let mut order: Vec<_> = self.collected.iter().collect();
         order.sort_by_key(|(_, place)| **place);
-        let run = |(id, _): (&String, _)| TestRun {
-            id: id.clone(),
-            raised: self.tests.get(id).and_then(|test| test.raised.clone()),
+        let run = |(id, _): (&String, _)| {
+            let test = self.tests.get(id);
+            TestRun {
+                id: id.clone(),
+                raised: test.and_then(|test| test.raised.clone()),
+                reached: test.is_some_and(|test| test.reached),
+            }
         };
         order.into_iter().map(run).collect()
     }

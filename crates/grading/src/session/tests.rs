@@ -160,6 +160,7 @@ fn a_test_without_its_result_did_not_pass() {
     told.tell(Frame::Raised {
         id,
         exception: Some("Exit".into()),
+        reached: false,
     });
     assert_eq!(told.end(1).result.unwrap().passed(), 1);
 }
