@@ -14,6 +14,7 @@ use super::data::{compare, looks_of};
 use super::names::{Letter, Name};
 use super::query::CompareQuery;
 use super::task_curves::CourseOfTask;
+use super::title;
 use crate::components::{CollectAny, InPlace, PageTop, Tag, crumb, fetched, loaded};
 use crate::error::AppError;
 use crate::format;
@@ -96,9 +97,9 @@ async fn find(address: Address) -> Result<Found, AppError> {
     for name in &names {
         details.push(evolution(name.run_id.clone(), address.task.clone(), 1).await?);
     }
-    let losses = details.iter().flat_map(|detail| &detail.view.iterations);
-    let losses = losses.filter(|iteration| iteration.verdict.lost() > 0);
-    let first = losses.map(|iteration| iteration.iteration).min();
+    let all = details.iter().flat_map(|detail| &detail.view.iterations);
+    let losses = all.filter(|one| one.verdict.lost() > 0);
+    let first = losses.map(|one| one.iteration).min();
     let iteration = address.iteration.or(first).unwrap_or(1);
     let mut runs = Vec::new();
     for (name, detail) in names.into_iter().zip(details) {
@@ -123,12 +124,11 @@ fn OnTask(found: Found) -> impl IntoView {
         iteration,
     } = found;
     let names: Vec<Name> = runs.iter().map(|(name, ..)| name.clone()).collect();
-    let models = names.iter().map(Name::in_words).collect::<Vec<_>>();
-    let models = models.join(" · ");
-    let (task, query) = (address.task.clone(), address.query.clone());
+    let models = title(&names);
+    let task = address.task.clone();
     let whole = CompareQuery {
         task: None,
-        ..query
+        ..address.query.clone()
     };
     let href = Callback::new(move |n: u32| address.href(n));
     let columns = runs.into_iter().map(|(name, detail, inspection)| {
@@ -233,11 +233,8 @@ fn Inspected(
 fn changes(code: CodeChange) -> AnyView {
     let diff = match code {
         CodeChange::Known(diff) => diff,
-        CodeChange::NotRecorded => {
-            return view! { <p class="quiet">"Unknown: the results came without the code."</p> }
-                .into_any();
-        }
-        CodeChange::Unreadable(why) => return view! { <p class="note">{why}</p> }.into_any(),
+        CodeChange::NotRecorded => return "Unknown: the results came without the code.".into_any(),
+        CodeChange::Unreadable(why) => return why.into_any(),
     };
     let words = summary(&diff);
     let more = diff.changed().saturating_sub(FILES);
