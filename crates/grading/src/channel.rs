@@ -157,27 +157,30 @@ mod tests {
 
     #[test]
     fn only_sealed_lines_in_order_are_frames() {
-        let begin = |id: &str| format!(r#"{{"kind": "begin", "id": "{id}"}}"#);
-        let frame = |id: &str| Ok(Frame::Begin { id: id.into() });
-        let honest = sealed(&KEY, 0, &begin("a")) + &sealed(&KEY, 1, &begin("b"));
+        let collected = |id: &str| format!(r#"{{"kind": "collected", "ids": ["{id}"]}}"#);
+        let frame = |id: &str| {
+            let ids = vec![id.to_owned()];
+            Ok(Frame::Collected { ids })
+        };
+        let honest = sealed(&KEY, 0, &collected("a")) + &sealed(&KEY, 1, &collected("b"));
         for chunk in [1, 7, 1000] {
             assert_eq!(frames(&honest, chunk), [frame("a"), frame("b")]);
         }
         let check = |output: String, expect: &[Result<Frame, Foreign>]| {
             assert_eq!(frames(&output, 64), expect, "{output}");
         };
-        check(sealed(&[8; 32], 0, &begin("a")), &[Err(Foreign)]);
-        check(sealed(&KEY, 1, &begin("a")), &[Err(Foreign)]);
+        check(sealed(&[8; 32], 0, &collected("a")), &[Err(Foreign)]);
+        check(sealed(&KEY, 1, &collected("a")), &[Err(Foreign)]);
         check(
             "printed\n".to_owned() + &honest,
             &[Err(Foreign), frame("a"), frame("b")],
         );
         // Said twice: the second time it has the wrong number.
-        let again = sealed(&KEY, 0, &begin("a")).repeat(2);
+        let again = sealed(&KEY, 0, &collected("a")).repeat(2);
         check(again, &[frame("a"), Err(Foreign)]);
         // One in between was dropped.
         check(
-            sealed(&KEY, 0, &begin("a")) + &sealed(&KEY, 2, &begin("c")),
+            sealed(&KEY, 0, &collected("a")) + &sealed(&KEY, 2, &collected("c")),
             &[frame("a"), Err(Foreign)],
         );
         // What others wrote without an end of line does not spoil the next.
