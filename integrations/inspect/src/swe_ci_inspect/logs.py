@@ -309,7 +309,9 @@ def _failure(evolution: Json) -> EvalError | None:
 def _seconds(steps: list[RecordedStep]) -> float | None:
     if not steps:
         return None
-    return (max(step.finished for step in steps) - steps[0].started).total_seconds()
+    span = max(step.finished for step in steps) - steps[0].started
+    # Times of the API are whole seconds, and steps come one after the other.
+    return max(span.total_seconds(), sum(step.view["seconds"] for step in steps))
 
 
 def _working_seconds(step: RecordedStep) -> float:
