@@ -311,7 +311,7 @@ def _seconds(steps: list[RecordedStep]) -> float | None:
         return None
     span = max(step.finished for step in steps) - steps[0].started
     # Times of the API are whole seconds, and steps come one after the other.
-    return max(span.total_seconds(), sum(step.view["seconds"] for step in steps))
+    return max(span.total_seconds(), sum(float(step.view["seconds"]) for step in steps))
 
 
 def _working_seconds(step: RecordedStep) -> float:
