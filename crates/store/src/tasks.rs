@@ -353,16 +353,16 @@ impl Store {
     }
 
     /// The commits and images of a run's tasks at its submission, in the order of
-    /// its split; the current ones where those are not known.
+    /// its split; the current commits, and no image, where those are not known.
     pub async fn tasks_of_run(&self, run_id: &str) -> Result<Vec<TaskOnCard>> {
         query(
             "SELECT t.id AS id, coalesce(max(e.base_sha), t.base_sha) AS base_sha,
-                    coalesce(max(e.target_sha), t.target_sha) AS target_sha, coalesce(max(e.image), t.image) AS image,
+                    coalesce(max(e.target_sha), t.target_sha) AS target_sha, max(e.image) AS image,
                     coalesce(max(e.test_command), t.test_command) AS test_command
              FROM runs r JOIN evolutions e ON e.run_id = r.id JOIN tasks c ON c.id = e.task_id
              LEFT JOIN split_tasks s ON s.task_id = e.task_id AND s.split = r.split
              JOIN task_revisions t ON t.id = e.task_id AND t.revision = coalesce(s.revision, c.revision)
-             WHERE r.id = $1 GROUP BY t.id, t.base_sha, t.target_sha, t.image, t.test_command, s.position
+             WHERE r.id = $1 GROUP BY t.id, t.base_sha, t.target_sha, t.test_command, s.position
              ORDER BY coalesce(s.position, 1000000000), t.id",
         )
         .with(run_id)

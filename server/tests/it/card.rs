@@ -15,7 +15,7 @@ async fn as_json_and_as_text() {
     );
     assert_eq!(card["agents"][0]["harness"], "replay");
     assert_eq!(card["tasks"][0]["task_id"], "alpha-1");
-    // The digest is not that of the current tasks.
+    // Its evolutions are from before tasks were pinned.
     assert_eq!(card["tasks"][0]["image"], Value::Null);
     let text = app.get(&format!("{path}?format=text")).await;
     assert_eq!(text.header("content-type"), "text/plain; charset=utf-8");
@@ -36,14 +36,10 @@ async fn as_json_and_as_text() {
 }
 
 #[tokio::test]
-async fn images_of_unchanged_tasks() {
+async fn images_are_those_of_the_evolutions() {
     let app = TestApp::seeded().await;
-    // The id, commits and image of each task, each followed by a zero byte.
-    let digest = "sha256:ee0ff4cbce4c1a87f6c6cd78628d340c6d4f7f1b0b3f82ea63f7d93016b4221a";
-    app.execute(&format!(
-        "UPDATE runs SET provenance = replace(provenance, 'sha256:dd', '{digest}') WHERE id = '{HUMAN}'"
-    ))
-    .await;
+    app.execute("UPDATE evolutions SET image = 'sha256:' || task_id")
+        .await;
     let card = app.get(&format!("/api/v1/runs/{HUMAN}/card")).await.json();
     let images: Vec<&Value> = card["tasks"]
         .as_array()
@@ -51,7 +47,7 @@ async fn images_of_unchanged_tasks() {
         .iter()
         .map(|t| &t["image"])
         .collect();
-    assert_eq!(images, ["sha256:aa", "sha256:bb"]);
+    assert_eq!(images, ["sha256:alpha-1", "sha256:beta-2"]);
 }
 
 #[tokio::test]
