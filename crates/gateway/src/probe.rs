@@ -105,10 +105,16 @@ impl Probe<'_> {
         )]);
         let sent = session.send(&outgoing, &headers).await;
         let response = sent.map_err(|failure| (failure.status(), failure.why))?;
-        let mut text = Vec::new();
+        let (mut text, mut broken) = (Vec::new(), None);
         let mut pieces = pin!(pieces(response));
         while let Some(piece) = pieces.next().await {
-            let piece = piece.map_err(|why| (None, why))?;
+            let piece = match piece {
+                Ok(piece) => piece,
+                Err(why) => {
+                    broken = Some(why);
+                    break;
+                }
+            };
             self.meter.take(&piece);
             if self.meter.work() > 0 {
                 self.first.get_or_insert_with(|| began.elapsed());
@@ -132,7 +138,8 @@ impl Probe<'_> {
             return failed(format!("the answer ended with `{end}`"));
         }
         if !metered.complete {
-            return failed(format!("no whole answer: {}", shorten(&text)));
+            let cut = || format!("no whole answer: {}", shorten(&text));
+            return failed(broken.unwrap_or_else(cut));
         }
         if !metered.says {
             return failed(format!("an empty answer: {}", shorten(&text)));

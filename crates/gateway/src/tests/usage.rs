@@ -43,6 +43,24 @@ async fn answers_without_counts_are_told_of() {
     }
 }
 
+/// Nothing is missing of an answer whose connection breaks behind its end.
+#[tokio::test]
+async fn an_answer_is_whole_however_its_connection_ends() {
+    let fixture = Fixture::new().await;
+    fixture.llm.fault_when(|_| Some(Fault::CutAtEnd));
+    for protocol in Protocol::ALL {
+        for streamed in [true, false] {
+            let session = fixture.session(protocol);
+            assert_eq!(ask(&session, protocol, streamed).await.0, 200);
+            let account = session.close().await;
+            let one = &exchanges(&account)[0];
+            assert!(one.complete, "{protocol:?}, streamed: {streamed}");
+            assert_eq!((&one.error, account.trouble), (&None, None));
+            assert_eq!((account.traffic.requests, account.traffic.retries), (1, 0));
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_spent_budget_closes_the_door() {
     let fixture = Fixture::new().await;

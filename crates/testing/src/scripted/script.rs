@@ -56,6 +56,8 @@ pub enum Fault {
     Malformed,
     /// The first half of the answer; then the server closes the connection.
     Cut,
+    /// The whole answer; then the connection breaks instead of ending.
+    CutAtEnd,
     /// Another answer with status 200: its content type and its bytes.
     Body(&'static str, &'static str),
     /// The server closes the connection without an answer.

@@ -221,16 +221,11 @@ async fn faulty_response(fault: Fault, reply: Reply, protocol: Protocol, line: &
             let head = [(CONTENT_TYPE, "text/event-stream")];
             (head, Body::from_stream(comments)).into_response()
         }
-        Fault::Hang => reply.half(stream::pending()),
+        Fault::Hang => reply.truncated().and_then(stream::pending()),
         Fault::Truncated => reply.truncated().into_response(),
         Fault::Malformed => reply.malformed().into_response(),
-        Fault::Cut => {
-            // The half is on its way before.
-            reply.half(stream::once(async {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                Err(std::io::Error::other("cut"))
-            }))
-        }
+        Fault::Cut => reply.truncated().and_then(cut()),
+        Fault::CutAtEnd => reply.and_then(cut()),
         Fault::Body(kind, body) => ([(CONTENT_TYPE, kind)], body).into_response(),
         Fault::Drop => {
             line.hang_up();
@@ -256,10 +251,13 @@ impl Reply {
         }
     }
 
-    /// The first half, and then this.
-    fn half(self, end: impl Stream<Item = std::io::Result<String>> + Send + 'static) -> Response {
+    /// All parts, and then this.
+    fn and_then(
+        self,
+        end: impl Stream<Item = std::io::Result<String>> + Send + 'static,
+    ) -> Response {
         let head = [(CONTENT_TYPE, "text/event-stream")];
-        let parts = stream::iter(self.truncated().parts).map(Ok);
+        let parts = stream::iter(self.parts).map(Ok);
         (head, Body::from_stream(parts.chain(end))).into_response()
     }
 
@@ -284,6 +282,14 @@ impl IntoResponse for Reply {
         let head = [(CONTENT_TYPE, "text/event-stream")];
         (head, Body::from_stream(parts)).into_response()
     }
+}
+
+/// The end of the connection, once what was sent before is on its way.
+fn cut() -> impl Stream<Item = std::io::Result<String>> {
+    stream::once(async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        Err(std::io::Error::other("cut"))
+    })
 }
 
 fn refusal(protocol: Protocol, code: StatusCode) -> Response {
