@@ -31,21 +31,10 @@ struct Incoming {
 }
 
 impl SessionState {
-    /// Waits for a permit. The agent's clock stands meanwhile, and goes on to; but not
-    /// beside a request that the provider leaves alone: such ones may fill all places.
-    async fn turn(&self) -> (Permit, Option<Wait>) {
+    /// Waits for a permit. The agent's clock stands meanwhile, and goes on to.
+    async fn turn(&self) -> (Permit, Wait) {
         let waiting = self.excluded.wait();
-        let mut overdue = self.overdue.subscribe();
-        let overdue = async { drop(overdue.wait_for(|requests| *requests > 0).await) };
-        let mut permit = pin!(self.limiter.permit());
-        tokio::select! {
-            biased;
-            () = overdue => {
-                drop(waiting);
-                (permit.await, None)
-            }
-            permit = &mut permit => (permit, Some(waiting)),
-        }
+        (self.limiter.permit().await, waiting)
     }
 }
 
@@ -60,11 +49,10 @@ impl ActiveExchange {
         let session = self.session.clone();
         let (permit, waiting) = self.keeping_alive(session.turn()).await;
         // The clock stands until the first event; a whole answer comes at once.
-        let waiting = waiting.filter(|_| self.request.streamed);
-        let timeout = ResponseTimeout::new(self, waiting);
+        let waiting = self.request.streamed.then_some(waiting);
+        let timeout = ResponseTimeout::new(self, waiting, permit);
         let began = Instant::now();
         let tried = Box::pin(self.receive(outgoing, headers, timeout)).await;
-        drop(permit);
         match &tried {
             Ok(_) => {
                 session.totals().last_failure = None;

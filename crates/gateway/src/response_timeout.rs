@@ -3,6 +3,7 @@
 //! others.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use swe_ci_base::clock::Wait;
@@ -10,6 +11,7 @@ use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
 use super::active_exchange::ActiveExchange;
+use super::concurrency::Permit;
 use super::probe_results::Verdict;
 use super::provider_request::{Failure, Next};
 use super::session_state::SessionState;
@@ -20,6 +22,9 @@ pub(super) struct ResponseTimeout {
     since: Instant,
     /// The agent's clock stands.
     waiting: Option<Wait>,
+    /// Until the provider leaves this request alone and answers others, which must not
+    /// wait for it.
+    permit: Option<Permit>,
     /// The probe beside the request. A task of its own: others wait for its result, and
     /// the request may wait for its harness.
     probing: Option<AbortOnDropHandle<Verdict>>,
@@ -40,7 +45,7 @@ pub(super) struct ResponseTimeout {
 const LEAST: Duration = Duration::from_secs(1);
 
 impl ResponseTimeout {
-    pub fn new(exchange: &ActiveExchange, waiting: Option<Wait>) -> Self {
+    pub fn new(exchange: &ActiveExchange, waiting: Option<Wait>, permit: Permit) -> Self {
         let session = exchange.session.clone();
         let is_streamed = exchange.request.streamed;
         // Each try waits longer: the connection may be lost, or the queue be long.
@@ -57,6 +62,7 @@ impl ResponseTimeout {
             session,
             since: Instant::now(),
             waiting,
+            permit: Some(permit),
             probing: None,
             overdue: None,
             is_streamed,
@@ -95,8 +101,9 @@ impl ResponseTimeout {
             self.is_probed = true;
             // The agent's time bounds what may be the fault of its request.
             self.waiting = None;
+            self.permit = None;
             self.overdue = Some(Instant::now());
-            self.session.overdue.send_modify(|requests| *requests += 1);
+            self.session.overdue.fetch_add(1, Ordering::Relaxed);
         }
         self.until(patience.saturating_add(self.longest)).await;
         let next = match self.is_long {
@@ -129,7 +136,7 @@ impl ResponseTimeout {
         self.is_long = true;
         if let Some(overdue) = self.end_overdue()
             && self.is_streamed
-            && *self.session.overdue.borrow() == 0
+            && self.session.overdue.load(Ordering::Relaxed) == 0
         {
             // It was a queue. Of several at once, the time of the others counts for none.
             self.session.excluded.exclude_since(overdue);
@@ -138,7 +145,7 @@ impl ResponseTimeout {
 
     fn end_overdue(&mut self) -> Option<Instant> {
         let overdue = self.overdue.take()?;
-        self.session.overdue.send_modify(|requests| *requests -= 1);
+        self.session.overdue.fetch_sub(1, Ordering::Relaxed);
         Some(overdue)
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::step::Truncation;
 use swe_ci_core::usage::{Traffic, Usage};
 use tokio::net::UnixListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -153,7 +154,7 @@ impl Gateway {
             request_memory: Arc::new(Semaphore::new(server::REQUEST_MEMORY_KIB)),
             tasks: TaskTracker::new(),
             keeping: tokio::sync::Mutex::new(config.usage_store.clone()),
-            overdue: watch::Sender::new(0),
+            overdue: AtomicU32::new(0),
             closed: CancellationToken::new(),
             stopped: CancellationToken::new(),
             totals: Mutex::new(totals),

@@ -2,6 +2,7 @@
 //! of its exchanges.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -9,7 +10,7 @@ use secrecy::ExposeSecret;
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_core::step::Truncation;
 use swe_ci_core::usage::{Traffic, Usage};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Span;
@@ -42,7 +43,7 @@ pub(super) struct SessionState {
     /// none when the session is closed.
     pub keeping: tokio::sync::Mutex<Option<Arc<dyn UsageStore>>>,
     /// Requests that the provider leaves alone while it answers a probe.
-    pub overdue: watch::Sender<u32>,
+    pub overdue: AtomicU32,
     /// Cancels active exchanges.
     pub closed: CancellationToken,
     /// Set when the gateway has given up on the provider.
