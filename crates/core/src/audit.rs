@@ -134,7 +134,7 @@ impl Audit {
     pub fn suspicion(&self) -> Option<Finding> {
         let near = self.passing_both(|kind| kind == ContradictionKind::Near);
         let near = near.map(|why| Finding::suspicious(FindingKind::Contradiction, why));
-        near.or_else(|| self.owed_to_clues.clone())
+        near.or_else(|| self.only_as_written.clone())
     }
 
     fn passing_both(&self, counts: impl Fn(ContradictionKind) -> bool) -> Option<String> {

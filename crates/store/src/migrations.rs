@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 40] = files![
+const FILES: [(&str, &str, &str); 41] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -57,7 +57,8 @@ const FILES: [(&str, &str, &str); 40] = files![
     "0037" "truncation",
     "0038" "declared_iterations",
     "0039" "snapshots",
-    "0040" "audits_while_running",
+    "0040" "losses_apart",
+    "0041" "audits_while_running",
 ];
 
 /// The version of the present schema.

@@ -100,6 +100,13 @@ What is there already is not sent again.
 Examples:
   swe-ci dataset share demo";
 
+const DELETE_HELP: &str = "\
+Its runs go with their results and code, and so do the tasks that no other split
+has. Its snapshots and the audit log stay.
+
+Examples:
+  swe-ci dataset delete trial --confirm trial";
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Make the demo split from release histories and import it
@@ -126,6 +133,15 @@ pub(super) enum Command {
     Share {
         /// The split
         split: String,
+    },
+    /// Delete a split for good, with its runs
+    #[command(after_help = DELETE_HELP)]
+    Delete {
+        /// The split
+        split: String,
+        /// The split again, to confirm it
+        #[arg(long, value_name = "SPLIT")]
+        confirm: String,
     },
     /// Try the tests of a split's tasks: how far can scores be trusted?
     #[command(after_help = AUDIT_HELP)]
@@ -311,6 +327,11 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
         Command::Share { split } => {
             let tasks = engine.share(&split, &output::say).await?;
             output::note(format_args!("{tasks} tasks are shared"));
+            Ok(())
+        }
+        Command::Delete { split, confirm } => {
+            engine.delete_split(&split, &confirm).await?;
+            output::note(format_args!("the split {split} is deleted"));
             Ok(())
         }
         Command::Audit { split, json } => {

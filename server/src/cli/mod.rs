@@ -123,8 +123,8 @@ enum Command {
     /// Show disk use: results, tasks, images and the layers they share
     #[command(after_help = disk::AFTER_HELP)]
     Disk(disk::Options),
-    /// Import, make, export and check datasets
-    #[command(subcommand)]
+    /// Import, make, export and check datasets and their tasks
+    #[command(subcommand, visible_alias = "tasks")]
     Dataset(dataset::Command),
     /// Submit, show and steer runs
     #[command(subcommand)]

@@ -37,7 +37,7 @@ fn near_contradictions_accuse_nobody() {
         seed: String::new(),
         tests: 2,
         accusations: vec![accusation(ContradictionKind::Near, "a")],
-        owed_to_clues: None,
+        only_as_written: None,
     };
     assert_eq!(audit.accuses(), None);
     let suspicion = audit.suspicion().unwrap();

@@ -177,16 +177,12 @@ impl Engine {
             let audit = self
                 .audit_state(&task, &repetition, &all, row, sessions)
                 .await?;
-            suspicions.extend(state.audit.suspicion());
-            if let Some(why) = state.audit.accuses() {
-                tracing::warn!(evolution = id, iteration = row.iteration, "tampered: {why}");
-                changed.push(collapse(&task, &rows, row, why));
-            } else if !suspicions.is_empty() {
-                let mut suspected = IterationRow::clone(row);
-                suspected.findings.extend(suspicions);
-                changed.push(suspected);
-            }
-            found.states.push(state);
+            found.states.retain(|state| !at(state));
+            found.states.push(AuditedState {
+                iteration: row.iteration,
+                seconds: began.elapsed().as_secs_f64(),
+                audit,
+            });
         }
         found.states.sort_by_key(|state| state.iteration);
         Ok(found)
@@ -290,7 +286,7 @@ fn changed_rows(suite: &Suite, rows: &[IterationRow], audit: &EvolutionAudit) ->
         let asked = audit.generalisation.as_ref();
         let asked = asked.filter(|_| Some(row.iteration) == last);
         let by_heart = asked.and_then(Generalisation::by_heart).into_iter();
-        let suspicions = by_heart.chain(state.audit.only_as_written.clone());
+        let suspicions = by_heart.chain(state.audit.suspicion());
         let mut findings = row.findings.clone();
         findings.extend(suspicions.filter(|new| !row.findings.contains(new)));
         (findings.len() > row.findings.len()).then(|| IterationRow {

@@ -226,7 +226,9 @@ impl Engine {
         let recorded = scored.then_some(&row.outcomes);
         let mut what = compare(tests, recorded, outcomes.as_ref().map_err(String::as_str));
         // Code that an audit accused runs as it did before.
-        let accused = |finding: &Finding| finding.kind == FindingKind::Contradiction;
+        let accused = |finding: &Finding| {
+            (finding.grade, finding.kind) == (Grade::Tampered, FindingKind::Contradiction)
+        };
         if row.findings.iter().any(accused) {
             what = what.filter(|what| *what != Otherwise::Ran);
         }

@@ -65,7 +65,7 @@ pub enum Only {
 
 /// In the order of the form, one a line.
 #[rustfmt::skip]
-pub static SETTINGS: [Setting; 49] = {
+pub static SETTINGS: [Setting; 54] = {
     use SettingKind::{Amount, Choice, Flag, Json, Needs, Number, Required, Tasks, Text, Url};
     [
         of(Choice, "endpoint.key", "API key", "").only(Models),

@@ -3,7 +3,7 @@
 
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::agent::{Endpoint, HarnessConfig};
+use swe_ci_core::agent::{Endpoint, HarnessConfig, Protocol};
 use swe_ci_core::hosted_tools::is_searching_model;
 use swe_ci_core::run::{BadConfig, RunConfig};
 use swe_ci_views::account::{AccountRole, Visibility};
