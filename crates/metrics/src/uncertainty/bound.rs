@@ -199,7 +199,7 @@ mod tests {
     }
 
     /// The share of made-up pairs of runs, with a true mean at the bound, that are
-    /// decided wrongly at any of twelve looks.
+    /// decided wrongly at any of 28 looks.
     fn wrong(
         draw: impl Fn(&mut Pcg32) -> f64,
         mut decide: impl FnMut(&[f64]) -> BoundDecision,
@@ -207,7 +207,7 @@ mod tests {
         let mut random = Pcg32::seed_from_u64(7);
         let wrong = (0..400).filter(|_| {
             let values: Vec<f64> = (0..60).map(|_| draw(&mut random)).collect();
-            let mut looks = (5..=values.len()).step_by(5);
+            let mut looks = (5..=values.len()).step_by(2);
             looks.any(|n| decide(&values[..n]) == BoundDecision::Kept)
         });
         wrong.count() as f64 / 400.0
