@@ -9,7 +9,7 @@ pub fn DeleteForm(
     #[prop(into)] action: String,
     /// Typed to confirm it.
     name: String,
-    /// What goes with it and what stays.
+    /// A sentence that says what the server deletes with it, and what it keeps.
     #[prop(into)]
     goes: String,
 ) -> impl IntoView {

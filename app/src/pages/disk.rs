@@ -110,34 +110,39 @@ fn Disk(found: Found) -> impl IntoView {
 }
 
 fn split_row(of: SplitUse) -> impl IntoView {
-    let href = dataset_href(&of.split);
-    let delete = format!("{href}#delete");
+    let sizes = [
+        ("Tasks", size_shown(of.task_bytes)),
+        ("Runs", size_shown(of.run_bytes)),
+    ];
     let label = format!("Delete {}", of.split);
-    view! {
-        <tr role="row">
-            <th role="rowheader" scope="row"><a href=href>{of.split}</a></th>
-            <td role="cell" data-label="Tasks">{size_shown(of.task_bytes)}</td>
-            <td role="cell" data-label="Runs">{size_shown(of.run_bytes)}</td>
-            <td role="cell" data-label="What to do"><a href=delete aria-label=label>"Delete"</a></td>
-        </tr>
-    }
+    row_with_deletion(dataset_href(&of.split), of.split, sizes, label)
 }
 
 fn run_row(of: RunUse) -> impl IntoView {
-    let href = run_href(&of.run_id);
-    let delete = format!("{href}#delete");
+    let cells = [("Split", of.split), ("Size", size_shown(of.bytes))];
     let label = format!("Delete the run of {}", of.model);
+    row_with_deletion(run_href(&of.run_id), of.model, cells, label)
+}
+
+/// The row of something that its own page deletes.
+fn row_with_deletion(
+    href: String,
+    name: String,
+    cells: [(&'static str, String); 2],
+    label: String,
+) -> impl IntoView {
+    let delete = format!("{href}#delete");
+    let cell = |(head, text)| view! { <td role="cell" data-label=head>{text}</td> };
     view! {
         <tr role="row">
-            <th role="rowheader" scope="row"><a href=href>{of.model}</a></th>
-            <td role="cell" data-label="Split">{of.split}</td>
-            <td role="cell" data-label="Size">{size_shown(of.bytes)}</td>
+            <th role="rowheader" scope="row"><a href=href>{name}</a></th>
+            {cells.map(cell).collect_any()}
             <td role="cell" data-label="What to do"><a href=delete aria-label=label>"Delete"</a></td>
         </tr>
     }
 }
 
-/// How a part gets smaller.
+/// A link to the action that makes a part smaller, or a sentence that says how.
 fn what_to_do(part: &str) -> AnyView {
     let link =
         |href: &'static str, text: &'static str| view! { <a href=href>{text}</a> }.into_any();

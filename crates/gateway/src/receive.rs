@@ -165,7 +165,7 @@ impl ActiveExchange {
         }
         let metered = std::mem::replace(&mut answer.meter, Meter::new(self.request.protocol));
         let metered = metered.finish();
-        // What breaks off behind the end of an answer and its count has lost nothing.
+        // A connection that breaks behind the end of an answer and its count takes nothing away.
         let broken = broken.filter(|_| !metered.complete || metered.is_uncounted);
         if let Some(usage) = metered.usage {
             *self.exchange.usage.get_or_insert_default() += usage;

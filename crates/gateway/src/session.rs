@@ -370,7 +370,7 @@ impl Drop for GatewaySession {
     fn drop(&mut self) {
         self.stop_accepting();
         self.state.closed.cancel();
-        // What ends later may belong to no attempt of this process any more.
+        // An exchange that ends later may belong to no attempt of this process any more.
         if let Ok(mut store) = self.state.keeping.try_lock() {
             *store = None;
         }

@@ -89,7 +89,7 @@ impl ExchangeTotals {
 }
 
 impl SessionState {
-    /// What the step has taken. A request under way counts as one whose tokens are
+    /// The usage of the step so far. A request under way counts as one whose tokens are
     /// unknown.
     pub fn taken(&self) -> (Usage, Traffic) {
         let waited = self.excluded.total().as_millis();

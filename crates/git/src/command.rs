@@ -60,7 +60,7 @@ pub fn command() -> Command {
     git
 }
 
-/// Why git could not be started: no repository's fault.
+/// The cause why this machine cannot start git; no repository is to blame.
 pub fn cannot_run(error: io::Error) -> anyhow::Error {
     let error = io::Error::new(io::ErrorKind::ResourceBusy, error);
     anyhow::Error::new(error).context("cannot run git; install it on this machine")

@@ -252,7 +252,7 @@ async fn grade_as(
     Ok(conclude.await?)
 }
 
-/// What goes into the container.
+/// The files and settings that the container gets.
 fn prepared(grading: &Grading, staging: &Staging, key: &[u8]) -> (Files, Settings) {
     let Grading {
         code, base, oracle, ..

@@ -41,7 +41,7 @@ impl Portable {
     /// The parts to grade code as `grading` says; its own code is not part of it.
     ///
     /// # Errors
-    /// When the settings are no JSON.
+    /// The settings cannot be written as JSON.
     pub fn new(grading: &Grading) -> anyhow::Result<Self> {
         let Grading { base, oracle, .. } = grading;
         let placed = place(base, base, oracle);

@@ -41,7 +41,7 @@ pub(crate) struct Settings {
     pub drop_unknown_options: bool,
     /// Seconds that each stage of a test may take.
     pub test_seconds: Option<NonZeroU16>,
-    /// Where it is told whether one of these words reaches the package.
+    /// The session tells whether the package gets one of these words.
     pub traced: BTreeSet<String>,
     /// Whether the code gets other clues of its callers than the tests have.
     pub move_clues: bool,

@@ -13,7 +13,7 @@ use super::rows::columns::{Columns, from_row};
 use super::sql::{Tx, only, query};
 use super::steering::lock_run;
 
-/// What no row names any more: its files may go.
+/// Things that no row names any more: their files may go.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Unnamed {
     /// Ids of evolutions, whose artifacts are their own.
@@ -119,7 +119,7 @@ impl Store {
             .await
     }
 
-    /// What goes with a split.
+    /// Counts what [`Store::delete_split`] takes along.
     pub async fn content_of_split(&self, split: &str) -> Result<SplitContent> {
         query(
             "SELECT (SELECT count(*) FROM runs WHERE split = $1) AS runs,

@@ -356,7 +356,7 @@ pub(super) async fn insert_iterations(
     Ok(())
 }
 
-/// What came of grading an iteration's code again takes the place of the first result.
+/// The result of grading an iteration's code again takes the place of the first one.
 pub(super) async fn update_iteration(
     tx: &mut Tx,
     evolution_id: &str,

@@ -97,7 +97,7 @@ pub struct SplitDetail {
     pub audited: CoverageSum,
 }
 
-/// What there is of a split: its runs and tasks go with it, its snapshots stay.
+/// The content of a split. Runs and tasks are deleted with it; snapshots stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitContent {
     pub runs: u32,

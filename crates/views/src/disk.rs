@@ -22,7 +22,7 @@ pub struct DiskUse {
     pub splits: Vec<SplitUse>,
 }
 
-/// What the results of a run take, without code, which runs share.
+/// The disk space of a run's results, without code, which runs share.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RunUse {
     pub run_id: String,
@@ -31,7 +31,7 @@ pub struct RunUse {
     pub bytes: u64,
 }
 
-/// What a split takes.
+/// The disk space of a split.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct SplitUse {
     pub split: String,

@@ -86,7 +86,7 @@ pub(crate) fn router() -> Router<App> {
     router.route("/api/v1/openapi.json", openapi)
 }
 
-/// What the command line gets at an address, without a server around the router.
+/// Answers the command line at an address, without a server around the router.
 ///
 /// # Errors
 /// The address is none.

@@ -229,7 +229,7 @@ fn Inspected(
     }
 }
 
-/// How much was changed, and in which files.
+/// The size of a change and its files, by name.
 fn changes(code: CodeChange) -> AnyView {
     let diff = match code {
         CodeChange::Known(diff) => diff,

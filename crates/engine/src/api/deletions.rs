@@ -40,7 +40,7 @@ impl Engine {
             .await
     }
 
-    /// What goes with a split; none for those who may not delete it.
+    /// Counts what the store deletes with a split; none for those who may not delete it.
     pub async fn deletable_split(&self, split: &str) -> Result<Option<SplitContent>> {
         Ok(match self.by().is(AccountRole::Admin) {
             true => Some(self.store.content_of_split(split).await?),

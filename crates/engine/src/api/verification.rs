@@ -324,7 +324,7 @@ impl Repetition {
     }
 }
 
-/// Where an iteration is.
+/// Names an iteration: its evolution, task, sample and number.
 pub(super) fn place(evolution: &EvolutionRow, row: &IterationRow) -> GradedIteration {
     GradedIteration {
         evolution_id: evolution.id.clone(),

@@ -33,7 +33,7 @@ fn fault(request: usize, storm: usize) -> Option<Fault> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "slow: 20 evolutions, two minutes"]
+#[ignore = "slow: 20 evolutions that wait for minutes"]
 async fn a_fault_storm_costs_no_score() {
     outlast(10).await;
 }

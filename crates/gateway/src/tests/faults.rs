@@ -1,4 +1,4 @@
-//! Whose fault a failed request is.
+//! Faults of a provider, and whom the gateway blames for each.
 
 use super::*;
 

@@ -23,46 +23,31 @@ async fn a_slow_provider_is_waited_for() {
     }
 }
 
-/// Otherwise an agent could hold its step for ever.
+/// Otherwise an agent could hold its step for ever: by one request, or by more than the
+/// provider lets in at once.
 #[tokio::test]
-async fn the_clock_runs_while_a_request_alone_is_unanswered() {
-    let fixture = Fixture::new().await;
-    fixture
-        .llm
-        .fault_when(|seen| seen.turn.is_some().then_some(Fault::Stall));
-    let mut config = fixture.config(Protocol::Chat);
-    config.patience = Duration::from_secs(1);
-    let session = fixture.gateway.open(None, config).unwrap();
-    let clock = session.off_clock();
-    tokio::select! {
-        () = clock.spent(Duration::from_secs(2)) => {}
-        _ = ask(&session, Protocol::Chat, true) => panic!("it was answered"),
-        () = tokio::time::sleep(Duration::from_secs(20)) => panic!("the clock stands"),
-    }
-    let unanswered = session.unanswered().await.unwrap();
-    assert!(unanswered.is_some());
-}
-
-/// The provider leaves all requests alone that it has, and lets in no further one.
-#[tokio::test]
-async fn the_clock_runs_while_unanswered_requests_fill_all_places() {
-    let fixture = Fixture::with(RetryPolicy {
-        longest_silence: Duration::from_mins(1),
-        ..Fixture::POLICY
-    });
-    let fixture = fixture.await;
-    fixture
-        .llm
-        .fault_when(|seen| seen.turn.is_some().then_some(Fault::Stall));
-    let mut config = fixture.config(Protocol::Chat);
-    config.patience = Duration::from_secs(1);
-    let session = fixture.gateway.open(None, config).unwrap();
-    let clock = session.off_clock();
-    let asked = (0..6).map(|_| ask(&session, Protocol::Chat, true));
-    tokio::select! {
-        () = clock.spent(Duration::from_secs(2)) => {}
-        _ = join_all(asked) => panic!("they were answered"),
-        () = tokio::time::sleep(Duration::from_secs(20)) => panic!("the clock stands"),
+async fn the_clock_runs_while_requests_are_unanswered() {
+    for requests in [1, 6] {
+        let fixture = Fixture::with(RetryPolicy {
+            longest_silence: Duration::from_mins(1),
+            ..Fixture::POLICY
+        });
+        let fixture = fixture.await;
+        fixture
+            .llm
+            .fault_when(|seen| seen.turn.is_some().then_some(Fault::Stall));
+        let mut config = fixture.config(Protocol::Chat);
+        config.patience = Duration::from_secs(1);
+        let session = fixture.gateway.open(None, config).unwrap();
+        let clock = session.off_clock();
+        let asked = (0..requests).map(|_| ask(&session, Protocol::Chat, true));
+        tokio::select! {
+            () = clock.spent(Duration::from_secs(2)) => {}
+            _ = join_all(asked) => panic!("they were answered"),
+            () = tokio::time::sleep(Duration::from_secs(20)) => panic!("the clock stands"),
+        }
+        let unanswered = session.unanswered().await.unwrap();
+        assert!(unanswered.is_some());
     }
 }
 
