@@ -12,7 +12,7 @@ HYDRATE := --package swe-ci-islands --lib --no-default-features --features hydra
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-server build-site run test test-changed test-all e2e test-harnesses test-api test-inspect test-harbor test-client test-cluster test-kubernetes cheats pictures bench bench-store bench-compare fuzz lint lint-texts check-workflows fmt release dist test-dist image cluster kubernetes clean clean-docker
+.PHONY: help setup build build-server build-site run test test-changed test-all e2e test-harnesses test-api test-inspect test-harbor test-client test-engines test-cluster test-kubernetes cheats pictures bench bench-store bench-compare fuzz lint lint-texts check-workflows fmt release dist test-dist image cluster kubernetes clean clean-docker
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -69,6 +69,10 @@ test-harbor: ## Only the tasks for Harbor, with the harbor of the package index,
 	@scripts/setup.sh build docker image pythons
 	@$(MAKE) --no-print-directory build-server
 	@exec scripts/test-harbor.sh
+
+test-engines: ## Only the isolation tests on Docker, rootless Podman and bubblewrap, and the demo on the last two
+	@scripts/setup.sh build docker image
+	@exec scripts/test-engines.sh
 
 test-cluster: ## Only workers on three nodes: kill, cut off and drain them, and what they share (CASES)
 	@scripts/setup.sh build docker image postgres

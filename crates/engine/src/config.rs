@@ -6,6 +6,7 @@ use std::time::Duration;
 use swe_ci_core::agent::Budget;
 use swe_ci_core::ceilings::Ceilings;
 use swe_ci_core::labels::Labels;
+use swe_ci_sandbox::EngineChoice;
 use swe_ci_sandbox::images::{BuildNetwork, Registry};
 
 use crate::notifications::Mailer;
@@ -57,6 +58,11 @@ pub struct Config {
     /// The engine's runtime for containers, such as `runsc`; its default when
     /// absent.
     pub container_runtime: Option<String>,
+    /// The container engine.
+    pub container_engine: EngineChoice,
+    /// The folder of the user's sockets, of which Podman's is one; the usual one when
+    /// absent.
+    pub runtime_folder: Option<PathBuf>,
     /// What the runs of accounts may ask for at most.
     pub ceilings: Ceilings,
     /// The budget of runs that ask a model and name none.

@@ -48,7 +48,10 @@ pub(crate) async fn examine(engine: &Engine) -> Vec<Check> {
     ];
     if checks[3].ok {
         checks.push(Check::new("base image", base_image(engine).await));
-        checks.push(Check::new("localhost", localhost(engine).await));
+        if let Some(image) = any_image(engine).await {
+            checks.push(Check::new("isolation", isolation(engine, &image).await));
+            checks.push(Check::new("localhost", localhost(engine, &image).await));
+        }
     }
     checks.push(Check::new("tasks", tasks(engine).await));
     checks
@@ -97,12 +100,35 @@ async fn git() -> Finding {
 }
 
 async fn docker(engine: &Engine) -> Finding {
-    let version = async { anyhow::Ok(engine.docker.api()?.version().await?) };
-    match version.await {
-        Ok(version) => Ok(format!("Docker {}", version.version.unwrap_or_default())),
+    match engine.docker.facts().await {
+        Ok(facts) => Ok(facts.to_string()),
         Err(error) => bad(
             error.to_string(),
-            "install Docker and start it, or set DOCKER_HOST; from source on Debian `make setup` does it",
+            "install Docker and start it, or set DOCKER_HOST; from source on Debian `make setup` does it; \
+             docs/engines.md has ways without root",
+        ),
+    }
+}
+
+/// An image to try containers with: the base image, or that of a task.
+async fn any_image(engine: &Engine) -> Option<String> {
+    let base = &engine.config.base_image;
+    if let Ok(Some(_)) = engine.images.digest(base).await {
+        return Some(base.clone());
+    }
+    let images = engine.image_cache.images().await.ok()?;
+    images.into_iter().next().map(|image| image.name)
+}
+
+async fn isolation(engine: &Engine, image: &str) -> Finding {
+    match swe_ci_sandbox::probe(engine.sandbox().as_ref(), image).await {
+        Ok(found) => Ok(format!(
+            "no network, no privileges, few system calls; {}",
+            found.limits()
+        )),
+        Err(error) => bad(
+            format!("{error:#}"),
+            "agents' code must not run like that: see docs/engines.md and the engine's configuration",
         ),
     }
 }
@@ -111,13 +137,16 @@ async fn base_image(engine: &Engine) -> Finding {
     let name = &engine.config.base_image;
     match engine.images.digest(name).await {
         Ok(Some(digest)) => Ok(format!("{name} ({})", digest.get(..19).unwrap_or(&digest))),
-        Ok(None) => bad(format!("{name} is not there"), base_image_advice(name)),
+        Ok(None) if engine.docker.builds_images() => {
+            bad(format!("{name} is not there"), base_image_advice(name))
+        }
+        Ok(None) => Ok("none, since this engine builds no images".into()),
         Err(error) => bad(format!("{error:#}"), "see the container engine above"),
     }
 }
 
-async fn localhost(engine: &Engine) -> Finding {
-    let (sandbox, image) = (engine.sandbox(), &engine.config.base_image);
+async fn localhost(engine: &Engine, image: &str) -> Finding {
+    let sandbox = engine.sandbox();
     match swe_ci_dataset::pip::localhost(sandbox.as_ref(), image).await {
         Ok(addresses) => Ok(format!("{addresses} in containers")),
         Err(error) => bad(

@@ -62,6 +62,7 @@ pub use swe_ci_core::provider_key::KeyView;
 pub use swe_ci_core::results::Change;
 pub use swe_ci_curation::{EXAMPLE_PLAN, Plan as CurationPlan};
 pub use swe_ci_dataset::{ImportOptions, ImportSource};
+pub use swe_ci_sandbox::EngineChoice;
 pub use swe_ci_sandbox::images::{Registry, usual_ca_bundle};
 pub use swe_ci_store::{
     ProvenIdentity, QueueState, RunListing, SchemaCheck, SchemaStep, SessionData, StepsDone,
@@ -184,8 +185,9 @@ impl Engine {
             None => (Events::default(), None),
         };
         let owner = Instance(instance.clone());
-        let docker = Docker::new(owner.clone(), data);
-        let docker = docker.with_runtime(config.container_runtime.clone());
+        let docker = Docker::new(owner.clone(), data)
+            .with_runtime(config.container_runtime.clone())
+            .with_engine(config.container_engine, config.runtime_folder.clone());
         let images = Images::new(docker.clone());
         let layers = Layers::new(docker.clone(), owner, &config.base_image, data)
             .shared_in(config.registry.clone(), &store);

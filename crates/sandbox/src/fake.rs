@@ -203,6 +203,7 @@ impl SandboxContainer for FakeContainer {
             exit_code,
             out_of_memory: exit_code == Some(137),
             seconds: 0.0,
+            engine: None,
         })
     }
 }

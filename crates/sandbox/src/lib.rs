@@ -1,15 +1,18 @@
 //! The sandbox runs untrusted code: every step gets a fresh container. Traits
-//! draw the boundary; Docker implements them, and so does an in-memory fake for
+//! draw the boundary; Docker, Podman and bubblewrap implement them, and so does an in-memory fake for
 //! tests of the surrounding code.
 
 pub mod host;
 pub mod image_cache;
 pub mod images;
 
+mod bubblewrap;
 mod docker;
 mod fake;
 mod lines;
+mod probe;
 mod pulls;
+mod watch;
 
 use std::fmt::Debug;
 use std::ops::ControlFlow;
@@ -24,14 +27,17 @@ use bollard::errors::Error as EngineError;
 use bytes::Bytes;
 use futures::Stream;
 use swe_ci_core::run::Limits;
+use swe_ci_views::container::Engine;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 pub use docker::{
-    Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, SweepScope, lost_engine, status_of,
+    Docker, EngineChoice, EngineFacts, Instance, LABEL_INSTANCE, LABEL_PURPOSE, SweepScope,
+    lost_engine, status_of,
 };
 #[doc(hidden)]
 pub use fake::{FakeFiles, FakeSandbox, STDIN, STDOUT};
 pub use lines::Lines;
+pub use probe::probe;
 pub use pulls::{PullCounter, Pulls};
 
 use swe_ci_base::clock::ExcludedTime;
@@ -260,6 +266,7 @@ pub struct Seen {
     pub out_of_memory: bool,
     /// Total run time of its commands, in seconds.
     pub seconds: f64,
+    pub engine: Option<Engine>,
 }
 
 /// Receives each line that the command prints.

@@ -317,6 +317,16 @@ pub(super) async fn insert_steps(
         }
         insert.run(&mut *tx).await?;
     }
+    let mut containers = steps
+        .iter()
+        .rev()
+        .filter_map(|step| step.container.as_ref());
+    if let Some(engine) = containers.find_map(|container| container.engine.as_ref()) {
+        query("UPDATE evolutions SET engine = $2 WHERE id = $1 AND coalesce(engine, '') <> $2")
+            .with((evolution_id, engine.to_string()))
+            .run(&mut *tx)
+            .await?;
+    }
     Ok(())
 }
 

@@ -281,11 +281,16 @@ impl Store {
     }
 
     pub async fn provenance(&self, run_id: &str) -> Result<Provenance> {
-        query("SELECT provenance FROM runs WHERE id = $1")
+        let provenance: Option<Provenance> = query("SELECT provenance FROM runs WHERE id = $1")
             .with(run_id)
             .first(&self.pool, only)
-            .await?
-            .ok_or_else(|| Error::not_found("run", run_id))
+            .await?;
+        let engines = "SELECT DISTINCT engine FROM evolutions
+            WHERE run_id = $1 AND engine IS NOT NULL ORDER BY engine";
+        Ok(Provenance {
+            engines: query(engines).with(run_id).all(&self.pool, only).await?,
+            ..provenance.ok_or_else(|| Error::not_found("run", run_id))?
+        })
     }
 
     pub async fn run_progress(&self, id: &str) -> Result<Progress> {

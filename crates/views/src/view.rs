@@ -331,6 +331,10 @@ pub struct Provenance {
     /// The origin of imported results; absent for measured ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<ImportedFrom>,
+    /// The container engines that its evolutions ran on last, with what they could
+    /// promise; empty for imported and older runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub engines: Vec<String>,
     /// What a handover leaves out; empty for other runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_handed_over: Vec<NotHandedOver>,

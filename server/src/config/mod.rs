@@ -17,6 +17,7 @@ use clap::{Args, ValueEnum};
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_core::agent::Budget;
 use swe_ci_core::ceilings::Ceilings;
+use swe_ci_engine::EngineChoice;
 use tokio::runtime::Handle;
 use tracing_subscriber::EnvFilter;
 use url::Url;
@@ -73,6 +74,16 @@ pub struct GlobalOptions {
     /// longest unused are evicted and restored when needed; no limit when absent
     #[arg(long, env = "SWE_CI_IMAGE_QUOTA", value_name = "SIZE", value_parser = swe_ci_views::disk::size_read)]
     image_quota: Option<u64>,
+
+    /// Container engine: `docker`, `podman`, `bubblewrap`, or `auto`, the first of
+    /// them that works here; where DOCKER_HOST is set, the engine there
+    #[arg(
+        long,
+        env = "SWE_CI_ENGINE",
+        value_name = "ENGINE",
+        default_value = "auto"
+    )]
+    engine: EngineChoice,
 
     /// Runtime of the container engine that executes agents and tests, such as
     /// `runsc` (gVisor) or `kata`; the engine's default when absent
@@ -170,6 +181,11 @@ impl GlobalOptions {
             package_index: package_index.or_else(|| environment.get("PIP_INDEX_URL")),
             image_quota: self.image_quota,
             container_runtime: given(self.container_runtime.as_ref()),
+            container_engine: match (self.engine, environment.get("DOCKER_HOST")) {
+                (EngineChoice::Auto | EngineChoice::Podman, Some(_)) => EngineChoice::Docker,
+                (engine, _) => engine,
+            },
+            runtime_folder: environment.get("XDG_RUNTIME_DIR").map(PathBuf::from),
             build_network_name: given(self.build_network.as_ref()),
             ceilings: self.ceilings,
             default_budget: self.default_budget,
@@ -301,6 +317,14 @@ mod tests {
         ]);
         assert_eq!(set.container_runtime.as_deref(), Some("runsc"));
         assert_eq!(set.build_network_name.as_deref(), Some("host"));
+        assert_eq!(set.container_engine, EngineChoice::Auto);
+        let podman = line(&["--engine", "podman"]).global;
+        let with = |variables| podman.engine_with(0, &environment(variables)).unwrap();
+        let of_user = with(&[("XDG_RUNTIME_DIR", "/run/me")]);
+        assert_eq!(of_user.container_engine, EngineChoice::Podman);
+        assert_eq!(of_user.runtime_folder, Some("/run/me".into()));
+        let named = with(&[("DOCKER_HOST", "unix:///a.sock")]);
+        assert_eq!(named.container_engine, EngineChoice::Docker);
         let ceilings: Ceilings = "memory_mb=8192,samples=3".parse().unwrap();
         assert_eq!(set.ceilings, ceilings);
         let wrong = Line::try_parse_from(["swe-ci", "--ceilings", "memory=1"]);

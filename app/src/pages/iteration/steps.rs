@@ -258,6 +258,8 @@ pub(super) fn ContainerFacts(container: Container) -> impl IntoView {
             view! { <code>{visible(&name).into_owned()}</code> },
         )
     });
+    let engine = container.engine;
+    let engine = engine.map(|engine| fact("Engine", engine.to_string()));
     let limits = limits(container.limits);
     view! {
         {killed}
@@ -266,6 +268,7 @@ pub(super) fn ContainerFacts(container: Container) -> impl IntoView {
             <dl>
                 {name}
                 <div><dt>"Digest"</dt><dd><code>{container.image}</code></dd></div>
+                {engine}
                 <div><dt>"Limits"</dt><dd>{limits}</dd></div>
                 <div><dt>"Commands took"</dt><dd>{format::seconds(container.seconds)}</dd></div>
             </dl>

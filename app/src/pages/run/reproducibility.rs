@@ -45,6 +45,7 @@ pub(super) fn Record(detail: RwSignal<RunDetail>) -> impl IntoView {
                 <div><dt>"Dataset digest"</dt><dd><code>{provenance.dataset_digest}</code></dd></div>
                 <div><dt>"Metric definitions"</dt><dd>{format!("version {}", provenance.metric_version)}</dd></div>
                 <div><dt>"Platform"</dt><dd><code>{provenance.platform_version}</code></dd></div>
+                {provenance.engines.into_iter().map(|engine| fact("Container engine", engine)).collect_any()}
             </dl>
             <Notes notes=notes.unwrap_or_default()/>
             <p><a href=format!("/api/v1/runs/{}", summary.run_id)>"All of it as JSON"</a></p>

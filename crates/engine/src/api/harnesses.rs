@@ -207,6 +207,8 @@ impl Engine {
 }
 
 fn program_of(tag: &str) -> Option<&str> {
+    // Podman says so of images from no registry.
+    let tag = tag.trim_start_matches("localhost/");
     let (name, _) = tag.strip_prefix("swe-ci/agent-")?.rsplit_once(':')?;
     Some(name)
 }

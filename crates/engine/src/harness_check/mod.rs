@@ -32,7 +32,7 @@ const PLAN: Plan = Plan {
 pub enum CheckNews {
     Said(String),
     Layer(BuiltLayer),
-    Step(StepView),
+    Step(Box<StepView>),
     /// This many of the tests pass.
     Tests {
         passed: u32,

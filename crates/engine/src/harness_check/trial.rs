@@ -168,8 +168,8 @@ impl Trial {
         let at = folder.path();
         // An instance name of its own: a server of this installation removes
         // containers of unknown steps.
-        let docker = Docker::new(Instance(format!("{}-check", engine.instance)), &data)
-            .with_runtime(engine.config.container_runtime.clone());
+        let instance = Instance(format!("{}-check", engine.instance));
+        let docker = engine.docker.clone().of_instance(instance);
         if let Err(error) = docker.sweep(SweepScope::ByOthers).await {
             tracing::debug!("containers of earlier checks not removed: {error:#}");
         }
@@ -255,7 +255,7 @@ impl Trial {
             };
             let steps = self.evolver.store.steps(&claim.evolution_id).await?;
             for step in &steps[reported..] {
-                tell(CheckNews::Step(step.view()));
+                tell(CheckNews::Step(Box::new(step.view())));
                 if let StepOutcome::Scored { .. } = step.outcome
                     && let Some(passed) = self.passed(&claim).await?
                 {

@@ -301,6 +301,7 @@ fn provenance(experiment: &Experiment, config: &RunConfig, layout: Layout) -> Pr
             digest: experiment.digest.clone(),
             notes: notes(experiment, config),
         }),
+        engines: Vec::new(),
         not_handed_over: Vec::new(),
     }
 }

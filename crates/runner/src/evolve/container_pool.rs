@@ -58,6 +58,7 @@ impl StepContainer {
             exit_code: facts.exit_code.filter(|_| has_exit_code),
             out_of_memory: facts.out_of_memory,
             seconds: facts.seconds,
+            engine: facts.engine,
         })
     }
 }

@@ -18,7 +18,7 @@ use super::error::status_of;
 use crate::{SandboxError, WantedFiles};
 
 /// Pieces of an archive that wait for being unpacked or sent.
-pub(super) const PIECES: usize = 16;
+pub(crate) const PIECES: usize = 16;
 /// The engine sends pieces of up to this many bytes, and gets such.
 const PIECE_BYTES: usize = 64 << 10;
 
@@ -101,7 +101,7 @@ impl DockerContainer {
 
 impl WantedFiles {
     /// The files in their archive, in which a folder has its name.
-    pub(super) fn read_archive(&self, archive: impl Read) -> Result<CodeTree, UnpackError> {
+    pub(crate) fn read_archive(&self, archive: impl Read) -> Result<CodeTree, UnpackError> {
         // Trees count names; the limit of a single file is one of contents.
         let name = if self.is_folder { 0 } else { self.path.len() };
         let max_bytes = self.max_bytes.saturating_add(name as u64);
@@ -130,7 +130,7 @@ fn write_archive(parts: &[(String, CodeTree)], to: mpsc::Sender<Bytes>) -> io::R
 }
 
 /// Sends what is written as pieces of a channel.
-struct PieceWriter(mpsc::Sender<Bytes>);
+pub(crate) struct PieceWriter(pub mpsc::Sender<Bytes>);
 
 impl Write for PieceWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -147,7 +147,7 @@ impl Write for PieceWriter {
 }
 
 /// Reads the pieces of a channel; blocks while none is there.
-pub(super) struct PieceReader {
+pub(crate) struct PieceReader {
     receiver: mpsc::Receiver<Bytes>,
     piece: Bytes,
 }

@@ -13,8 +13,12 @@ use bollard::query_parameters::RemoveContainerOptionsBuilder;
 use futures::{FutureExt, StreamExt, TryStreamExt};
 use jiff::Timestamp;
 use swe_ci_base::code::CodeTree;
+use swe_ci_core::run::Limits;
+use tokio::sync::OnceCell;
 
+use super::connection::EngineFacts;
 use super::error::{engine_error, is_refused_inside, status_of};
+use crate::watch::Holds;
 use crate::{
     CommandEnd, Exec, Exit, OnLine, OnOutput, Output, RawOutput, RunningCommand, SandboxContainer,
     SandboxError, Seen, WantedFiles,
@@ -27,6 +31,9 @@ pub(super) struct DockerContainer {
     pub(super) id: String,
     /// As it was asked for.
     pub(super) image: String,
+    pub(super) engine: EngineFacts,
+    pub(super) limits: Limits,
+    pub(super) holds: OnceCell<Holds>,
     pub(super) disk_bytes: u64,
     /// Before the engine was asked for it.
     pub(super) created: Instant,
@@ -45,6 +52,8 @@ pub(super) struct Record {
     pub(super) latest: Option<Seen>,
     /// By the engine's clock, once it is known.
     pub(super) creation: Option<Timestamp>,
+    /// Whether a process was killed here because memory ran out.
+    pub(super) out_of_memory: bool,
     /// The files that the latest command has sent.
     pub(super) sent: Option<(WantedFiles, CodeTree)>,
 }
@@ -119,6 +128,7 @@ impl SandboxContainer for DockerContainer {
             ended = self.read_to_the_end(&end, output, on_output) => Ok(ended),
             () = exec.off.spent(exec.time_limit) => Err(Exit::TimedOut),
             () = self.disk_spent() => Err(Exit::DiskSpent),
+            never = self.hold_limits() => match never {},
         };
         let run_time = started_at.elapsed();
         let exit = match ended {

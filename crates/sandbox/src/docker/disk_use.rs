@@ -10,8 +10,9 @@ use bollard::models::ContainerInspectResponse;
 use bollard::query_parameters::InspectContainerOptionsBuilder;
 
 use super::container::DockerContainer;
+use crate::bubblewrap::entries;
 
-const CHECK_INTERVAL: Duration = Duration::from_secs(5);
+pub(crate) const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// An entry of a file system takes at least this much of it.
 const BLOCK_BYTES: u64 = 4_096;
 
@@ -54,7 +55,12 @@ fn volumes_of(container: &ContainerInspectResponse) -> Vec<PathBuf> {
 /// Whether a layer with this many bytes and some volumes exceed a limit in
 /// bytes, or have more files and folders than it has room for: empty files have
 /// no size. Blocks.
-fn exceeds(layer_bytes: u64, layer: Option<PathBuf>, volumes: Vec<PathBuf>, limit: u64) -> bool {
+pub(crate) fn exceeds(
+    layer_bytes: u64,
+    layer: Option<PathBuf>,
+    volumes: Vec<PathBuf>,
+    limit: u64,
+) -> bool {
     let mut entries = 0;
     let mut is_one_too_many = || {
         entries += 1;
@@ -74,7 +80,7 @@ fn exceeds(layer_bytes: u64, layer: Option<PathBuf>, volumes: Vec<PathBuf>, limi
 fn any_entry(mut folders: Vec<PathBuf>, mut condition: impl FnMut(&DirEntry) -> bool) -> bool {
     while let Some(folder) = folders.pop() {
         // Code may remove a folder meanwhile.
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        for entry in entries(&folder) {
             if condition(&entry) {
                 return true;
             }

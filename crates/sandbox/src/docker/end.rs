@@ -5,8 +5,6 @@
 //! code, for instance by using up the memory. Without any event nobody is
 //! blamed: the engine itself may have been restarted.
 
-use futures::TryStreamExt;
-
 use super::container::{DockerContainer, STATE_CHECK_INTERVAL};
 use crate::SandboxError;
 
@@ -34,8 +32,9 @@ impl DockerContainer {
         }
         for _ in 0..TRIES {
             let state = self.last_state().await;
-            let events = self.end_events().await;
-            if events.iter().any(|event| event == DIE) || state.is_none() {
+            let names = [&[DIE], FROM_OUTSIDE.as_slice()].concat();
+            let events = self.events(&names).await.unwrap_or_default();
+            if events.contains(&DIE) || state.is_none() {
                 return cause(&events, state);
             }
             tokio::time::sleep(STATE_CHECK_INTERVAL).await;
@@ -53,21 +52,11 @@ impl DockerContainer {
             exit_code: state.exit_code,
         })
     }
-
-    async fn end_events(&self) -> Vec<String> {
-        let names = [&[DIE], FROM_OUTSIDE.as_slice()].concat();
-        let mut events = std::pin::pin!(self.events(&names).await);
-        let mut found = Vec::new();
-        while let Ok(Some(event)) = events.try_next().await {
-            found.extend(event.action);
-        }
-        found
-    }
 }
 
 /// The error for a container with these events and this last state.
-fn cause(events: &[String], state: Option<LastState>) -> SandboxError {
-    let told = |event: &String| FROM_OUTSIDE.contains(&event.as_str());
+fn cause(events: &[&str], state: Option<LastState>) -> SandboxError {
+    let told = |event: &&str| FROM_OUTSIDE.contains(event);
     let Some(state) = state.filter(|state| !state.running) else {
         return SandboxError::Lost;
     };
@@ -78,7 +67,7 @@ fn cause(events: &[String], state: Option<LastState>) -> SandboxError {
         return SandboxError::Died("its memory ran out".into());
     }
     match state.exit_code {
-        _ if !events.iter().any(|event| event == DIE) => SandboxError::Lost,
+        _ if !events.contains(&DIE) => SandboxError::Lost,
         Some(code) => SandboxError::Died(format!("its first process ended with exit code {code}")),
         None => SandboxError::Died("its first process ended".into()),
     }
@@ -103,8 +92,7 @@ mod tests {
             ..LastState::default()
         };
         let check = |events: &[&str], state, expect: Option<&str>| {
-            let events: Vec<String> = events.iter().map(|event| (*event).to_owned()).collect();
-            let why = match cause(&events, state) {
+            let why = match cause(events, state) {
                 SandboxError::Died(why) => Some(why),
                 SandboxError::Lost => None,
                 other => panic!("{other}"),

@@ -41,7 +41,7 @@ pub(super) fn engine_error(action: &str, error: &Error) -> SandboxError {
 /// container: no command starts any more, or files stand where folders are
 /// needed. A full disk may be the machine's.
 pub(super) fn is_refused_inside(message: &str) -> bool {
-    let inside = ["OCI runtime exec failed", "Error processing tar file"];
+    let inside = ["OCI runtime", "Error processing tar file", "copier: put"];
     inside.iter().any(|phrase| message.contains(phrase))
         && !message.contains("no space left on device")
 }

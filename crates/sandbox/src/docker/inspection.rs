@@ -2,17 +2,25 @@
 //! container for it: the code in there could forge the answer.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bollard::models::EventMessage;
 use bollard::query_parameters::EventsOptionsBuilder;
-use futures::{Stream, TryStreamExt};
+use futures::TryStreamExt;
 use jiff::Timestamp;
+use rustix::process::Pid;
 use swe_ci_base::code::CodeTree;
+use swe_ci_views::container::Engine;
 
 use super::container::{DockerContainer, Record};
+use crate::watch::{Holds, hold};
 use crate::{Exit, Seen, WantedFiles};
+
+/// What Podman puts before the names of images that are from no registry.
+const LOCAL: &str = "localhost/";
+/// How far ahead of the engine's clock its events are asked for, where it must be.
+const FUTURE: Duration = Duration::from_millis(500);
 
 impl DockerContainer {
     /// Records that a command starts.
@@ -34,6 +42,29 @@ impl DockerContainer {
         };
     }
 
+    /// How this container's limits are held.
+    pub(super) async fn holds(&self) -> Holds {
+        let find = || async {
+            if !self.engine.rootless {
+                return Holds::BY_ENGINE;
+            }
+            let container = self.api.inspect_container(&self.id, None).await;
+            let state = container.ok().and_then(|container| container.state);
+            let pid = state.and_then(|state| state.pid).unwrap_or_default();
+            let first = i32::try_from(pid).ok().and_then(Pid::from_raw);
+            let limits = self.limits;
+            let found = tokio::task::spawn_blocking(move || Holds::of(first, limits)).await;
+            found.unwrap_or(Holds::BY_ENGINE)
+        };
+        *self.holds.get_or_init(find).await
+    }
+
+    /// Holds the limits that the engine does not, as long as a command runs.
+    pub(super) async fn hold_limits(&self) -> Infallible {
+        let ran_out = || self.record().out_of_memory = true;
+        hold(self.holds().await, self.limits, ran_out).await
+    }
+
     pub(super) fn record_sent(&self, files: Option<(WantedFiles, CodeTree)>) {
         self.record().sent = files;
     }
@@ -52,12 +83,18 @@ impl DockerContainer {
             self.note_creation(container.created.as_deref());
             let (image_name, had_oom_event) = tokio::join!(self.image_name(), self.had_oom_event());
             let killed = container.state.and_then(|state| state.oom_killed);
+            let holds = self.holds().await;
             let mut record = self.record();
             record.latest = Some(Seen {
                 image: container.image.unwrap_or_default(),
                 image_name,
                 exit_code: record.exit_code,
-                out_of_memory: killed == Some(true) || had_oom_event,
+                out_of_memory: killed == Some(true) || had_oom_event || record.out_of_memory,
+                engine: Some(Engine {
+                    name: self.engine.to_string(),
+                    memory: holds.memory,
+                    processes: holds.processes,
+                }),
                 seconds: record.run_time.as_secs_f64(),
             });
         }
@@ -66,32 +103,52 @@ impl DockerContainer {
 
     async fn image_name(&self) -> Option<String> {
         let image = self.api.inspect_image(&self.image).await.ok()?;
-        image.repo_tags.unwrap_or_default().into_iter().next()
+        let name = image.repo_tags.unwrap_or_default().into_iter().next()?;
+        Some(name.trim_start_matches(LOCAL).to_owned())
     }
 
     /// Whether the engine reported a process killed for lack of memory. The
     /// state of a container does not always include its exec'd processes.
     async fn had_oom_event(&self) -> bool {
-        let mut events = std::pin::pin!(self.events(&["oom"]).await);
-        matches!(events.try_next().await, Ok(Some(_)))
+        // Podman has no such event.
+        !self.engine.podman
+            && self
+                .events(&["oom"])
+                .await
+                .is_ok_and(|events| !events.is_empty())
     }
 
     /// The engine's events of these names about this container so far. It keeps
     /// its last 256 events, of all containers.
     pub(super) async fn events(
         &self,
-        names: &[&str],
-    ) -> impl Stream<Item = Result<EventMessage, bollard::errors::Error>> + use<> {
+        names: &[&'static str],
+    ) -> Result<Vec<&'static str>, bollard::errors::Error> {
         let created = self.creation().await;
-        let now = created + self.created.elapsed();
-        let names = names.iter().map(|name| (*name).to_owned()).collect();
-        let filters = HashMap::from([("container", vec![self.id.clone()]), ("event", names)]);
+        // Podman tells nothing of a time that is over when it begins to look.
+        let wait = if self.engine.podman {
+            FUTURE
+        } else {
+            Duration::ZERO
+        };
+        let until = created + self.created.elapsed() + wait;
+        // It has other names for the events in filters.
+        let filters = HashMap::from([("container", vec![self.id.clone()])]);
         let options = EventsOptionsBuilder::default()
             .since(&seconds(created))
-            .until(&seconds(now))
+            .until(&seconds(until))
             .filters(&filters)
             .build();
-        self.api.events(Some(options))
+        let mut events = std::pin::pin!(self.api.events(Some(options)));
+        let mut found = Vec::new();
+        while let Some(event) = events.try_next().await? {
+            let action = match event.action.as_deref() {
+                Some("remove") => Some("destroy"),
+                action => action,
+            };
+            found.extend(names.iter().filter(|name| action == Some(**name)));
+        }
+        Ok(found)
     }
 
     /// When the container was made, by the engine's clock. That of this machine may

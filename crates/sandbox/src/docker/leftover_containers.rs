@@ -6,6 +6,7 @@ use bollard::models::ContainerSummary;
 use bollard::query_parameters::ListContainersOptionsBuilder;
 use swe_ci_base::blocking::blocking;
 
+use super::connection::Connection;
 use super::container::remove;
 use super::error::engine_error;
 use super::{Docker, LABEL_INSTANCE, LABEL_PROCESS};
@@ -24,12 +25,15 @@ impl Docker {
     /// Removes leftover containers of this installation and returns how many
     /// there were.
     pub async fn sweep(&self, scope: SweepScope) -> Result<usize, SandboxError> {
+        let Connection::Api(api) = self.connection()? else {
+            // They died with their processes.
+            return Ok(0);
+        };
         let label = format!("{LABEL_INSTANCE}={}", self.instance.0);
         let options = ListContainersOptionsBuilder::default()
             .all(true)
             .filters(&HashMap::from([("label", vec![label.as_str()])]))
             .build();
-        let api = self.api()?;
         let containers = api
             .list_containers(Some(options))
             .await

@@ -1,4 +1,5 @@
-//! Docker, through its API.
+//! Docker, or another engine that has its API: Podman. Where there is none, it stands
+//! for bubblewrap.
 //!
 //! A container idles until it receives a command, so that the next step's
 //! container can be created and started while the current step works. Agents
@@ -6,9 +7,10 @@
 //! privileges, few system calls, limits on processor, memory, processes, disk
 //! and time.
 
-mod archive;
+pub(crate) mod archive;
+mod connection;
 mod container;
-mod disk_use;
+pub(crate) mod disk_use;
 mod end;
 mod error;
 mod exec_with;
@@ -19,7 +21,7 @@ mod process;
 mod seccomp;
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
@@ -29,6 +31,8 @@ use bollard::models::{
 };
 use bollard::query_parameters::{CreateContainerOptions, StartContainerOptions};
 
+use self::connection::Connection;
+pub use self::connection::{EngineChoice, EngineFacts};
 use self::container::DockerContainer;
 use self::error::engine_error;
 pub use self::error::{lost_engine, status_of};
@@ -37,6 +41,7 @@ use self::process::Process;
 use super::{ContainerSpec, LAYER_FOLDER, Sandbox, SandboxContainer, SandboxError};
 use crate::pulls::PullCounter;
 use swe_ci_base::blocking::blocking;
+use tokio::sync::OnceCell;
 use tracing::Instrument;
 
 /// Label of everything that an installation owns in the engine: containers,
@@ -50,6 +55,9 @@ const LABEL_PROCESS: &str = "swe-ci.process";
 /// The user of commands. It has no capabilities.
 const ROOT: &str = "0";
 
+/// Names of this machine that test suites use, with their addresses.
+const LOCAL_NAMES: [&str; 2] = ["ip6-localhost:::1", "ip6-loopback:::1"];
+
 /// Name of an installation (a data folder), so that one never removes the
 /// containers of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,13 +65,18 @@ pub struct Instance(pub String);
 
 #[derive(Debug, Clone)]
 pub struct Docker {
-    api: Arc<OnceLock<bollard::Docker>>,
+    connection: Arc<OnceLock<Connection>>,
     instance: Instance,
     /// Distinguishes the containers of this process from those of others.
     process: Arc<Process>,
     /// Name of the runtime that executes containers, as the engine's
     /// configuration has it; the engine's default when absent.
     runtime: Option<String>,
+    choice: EngineChoice,
+    /// Where the user's sockets are.
+    runtime_folder: Option<PathBuf>,
+    facts: Arc<OnceCell<EngineFacts>>,
+    data: PathBuf,
     pulls: Arc<PullCounter>,
 }
 
@@ -73,10 +86,14 @@ impl Docker {
     /// files by which processes detect each other.
     pub fn new(instance: Instance, data: &Path) -> Self {
         Self {
-            api: Arc::default(),
+            connection: Arc::default(),
+            data: data.to_owned(),
             instance,
             process: Arc::new(Process::new(data)),
             runtime: None,
+            choice: EngineChoice::default(),
+            runtime_folder: None,
+            facts: Arc::default(),
             pulls: Arc::default(),
         }
     }
@@ -85,6 +102,12 @@ impl Docker {
     #[must_use]
     pub fn with_runtime(self, runtime: Option<String>) -> Self {
         Self { runtime, ..self }
+    }
+
+    /// The same engine, for another installation.
+    #[must_use]
+    pub fn of_instance(self, instance: Instance) -> Self {
+        Self { instance, ..self }
     }
 
     /// The installation whose containers these are.
@@ -97,21 +120,20 @@ impl Docker {
         &self.pulls
     }
 
-    /// The engine's API. Fails when there is no such engine; the next call
-    /// tries again.
-    pub fn api(&self) -> Result<&bollard::Docker, SandboxError> {
-        if let Some(api) = self.api.get() {
-            return Ok(api);
-        }
-        let api = bollard::Docker::connect_with_defaults().map_err(|e| {
-            SandboxError::Engine(format!(
-                "it is not available ({e}); `swe-ci doctor` tells more"
-            ))
-        })?;
-        Ok(self.api.get_or_init(|| api))
+    /// For engines that read the profile of system calls themselves.
+    fn seccomp_file(&self) -> PathBuf {
+        self.data.join("seccomp.json")
     }
 
-    fn create_body(&self, spec: &ContainerSpec) -> ContainerCreateBody {
+    /// Docker takes the profile itself, Podman the path of its file.
+    fn seccomp(&self, podman: bool) -> String {
+        match podman {
+            true => format!("seccomp={}", self.seccomp_file().display()),
+            false => seccomp::option(),
+        }
+    }
+
+    fn create_body(&self, spec: &ContainerSpec, podman: bool) -> ContainerCreateBody {
         let limits = spec.limits;
         let memory = i64::from(limits.memory_mb) << 20;
         let file_size = i64::from(limits.disk_mb) << 20;
@@ -133,7 +155,9 @@ impl Docker {
                 // container without a network mode would not know.
                 network_mode: Some("none".into()),
                 cap_drop: Some(vec!["ALL".into()]),
-                security_opt: Some(vec!["no-new-privileges".into(), seccomp::option()]),
+                security_opt: Some(vec!["no-new-privileges".into(), self.seccomp(podman)]),
+                // Docker writes these names by itself.
+                extra_hosts: podman.then(|| LOCAL_NAMES.map(str::to_owned).into()),
                 runtime: self.runtime.clone(),
                 nano_cpus: Some(i64::from(limits.cpus_milli) * 1_000_000),
                 memory: Some(memory),
@@ -162,12 +186,25 @@ impl Sandbox for Docker {
     /// Runs to the end even if the caller stops waiting: the process must know
     /// every container it requested, to remove it.
     async fn open(&self, spec: &ContainerSpec) -> Result<Box<dyn SandboxContainer>, SandboxError> {
-        let (api, body) = (self.api()?.clone(), self.create_body(spec));
+        if let Connection::Bubblewrap(engine) = self.connection()? {
+            let container = engine.container(spec, seccomp::PROFILE).await?;
+            return Ok(Box::new(container));
+        }
+        let facts = self.facts().await?.clone();
+        let (api, body) = (self.api()?.clone(), self.create_body(spec, facts.podman));
+        let (limits, seccomp_file) = (spec.limits, self.seccomp_file());
         let disk_bytes = u64::from(spec.limits.disk_mb) << 20;
         let (image, with_shell) = (spec.image.clone(), spec.gateway.is_none());
         let process = self.process.clone();
         let container = tokio::spawn(async move {
-            blocking(move || process.announce()).await?;
+            let podman = facts.podman;
+            blocking(move || {
+                if podman {
+                    seccomp::write(&seccomp_file)?;
+                }
+                process.announce()
+            })
+            .await?;
             let before = Instant::now();
             let created = api
                 .create_container(None::<CreateContainerOptions>, body)
@@ -182,6 +219,9 @@ impl Sandbox for Docker {
                 api,
                 id: created.id,
                 image,
+                engine: facts,
+                limits,
+                holds: OnceCell::new(),
                 disk_bytes,
                 created: before,
                 record: Mutex::default(),
@@ -201,7 +241,10 @@ impl Sandbox for Docker {
     }
 
     async fn ping(&self) -> Result<(), SandboxError> {
-        let answer = self.api()?.ping().await;
+        let Connection::Api(api) = self.connection()? else {
+            return Ok(());
+        };
+        let answer = api.ping().await;
         answer.map(drop).map_err(|e| engine_error("answer", &e))
     }
 }
@@ -237,7 +280,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let docker = Docker::new(Instance("here".into()), data.path());
         let mut spec = ContainerSpec::new("sha256:0", Limits::default(), Purpose::Step("e".into()));
-        let body = docker.create_body(&spec);
+        let body = docker.create_body(&spec, false);
         assert_eq!(body.user.as_deref(), Some("0"));
         let host = body.host_config.unwrap();
         assert_eq!(host.network_mode.as_deref(), Some("none"));
@@ -247,6 +290,12 @@ mod tests {
         assert_eq!(options[0], "no-new-privileges");
         assert!(options[1].starts_with("seccomp={"));
         assert_eq!(body.entrypoint.unwrap()[0], "sh");
+        let host = docker.create_body(&spec, true).host_config.unwrap();
+        let profile = host.security_opt.unwrap()[1].clone();
+        assert_eq!(
+            profile,
+            format!("seccomp={}", data.path().join("seccomp.json").display())
+        );
 
         spec.gateway = Some(GatewayMount {
             folder: PathBuf::from("/folder"),
@@ -254,7 +303,7 @@ mod tests {
             relay: ["/gateway/relay", "1", "/gateway/socket"],
         });
         let docker = docker.with_runtime(Some("runsc".into()));
-        let body = docker.create_body(&spec);
+        let body = docker.create_body(&spec, false);
         assert_eq!(body.entrypoint.unwrap()[0], "/gateway/relay");
         assert_eq!(body.host_config.unwrap().runtime.as_deref(), Some("runsc"));
     }

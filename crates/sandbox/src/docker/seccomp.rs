@@ -8,8 +8,20 @@
 //! sockets but those of Unix, IP and netlink: `AF_VSOCK` leads out of a
 //! container.
 
+use std::path::Path;
+
+use swe_ci_base::files;
+
 /// The profile.
-const PROFILE: &str = include_str!("seccomp.json");
+pub(super) const PROFILE: &str = include_str!("seccomp.json");
+
+/// Writes the profile to a file, unless it is there. Blocks.
+pub(super) fn write(file: &Path) -> anyhow::Result<()> {
+    if std::fs::read(file).is_ok_and(|found| found == PROFILE.as_bytes()) {
+        return Ok(());
+    }
+    files::write_whole(file, PROFILE.as_bytes())
+}
 
 /// The security option by which an engine takes the profile: its text.
 pub(super) fn option() -> String {

@@ -108,7 +108,7 @@ pub(super) fn renamed(
 }
 
 /// The archive as a tar, whether it is gzipped or not.
-fn unpacked<'a>(mut archive: impl Read + 'a) -> anyhow::Result<Box<dyn Read + 'a>> {
+pub(crate) fn unpacked<'a>(mut archive: impl Read + 'a) -> anyhow::Result<Box<dyn Read + 'a>> {
     let mut start = Vec::new();
     archive
         .by_ref()

@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use anyhow::Context;
+use swe_ci_base::blocking::blocking;
 
 use super::Images;
 
@@ -27,6 +28,11 @@ impl Images {
         let Some(image) = self.inspect(name).await? else {
             return Ok(None);
         };
+        if let Some(store) = self.docker.unpacked()? {
+            let (store, name) = (store.clone(), name.to_owned());
+            let sizes = move || Ok(store.image(&name).map(|image| store.layer_sizes(&image)));
+            return blocking(sizes).await;
+        }
         let history = self.docker.api()?.image_history(name).await;
         let history = history.context("the container engine did not return an image's history")?;
         let size = |bytes: i64| u64::try_from(bytes).unwrap_or(0);

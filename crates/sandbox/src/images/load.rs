@@ -9,6 +9,7 @@ use bollard::errors::Error;
 use bollard::query_parameters::{ImportImageOptions, TagImageOptionsBuilder};
 use bytes::Bytes;
 use futures::{StreamExt, stream};
+use swe_ci_base::blocking::blocking;
 use swe_ci_base::machine_failure::told_by_program;
 use tokio::sync::mpsc;
 
@@ -31,6 +32,13 @@ impl Images {
     /// it, plain or gzipped.
     pub async fn load(&self, archive: &Path) -> anyhow::Result<String> {
         let shown = archive.display();
+        if let Some(store) = self.docker.unpacked()? {
+            let (store, path) = (store.clone(), archive.to_owned());
+            let loaded = blocking(move || store.load(&path)).await;
+            let digest = loaded.with_context(|| format!("cannot load {shown}"))?;
+            self.name(&digest).await?;
+            return Ok(digest);
+        }
         let (sender, mut receiver) = mpsc::channel(PIECES);
         let path = archive.to_owned();
         let copying = tokio::task::spawn_blocking(move || copy(&path, &sender));
@@ -84,6 +92,10 @@ impl Images {
 
     /// Gives an image a name, `repository:tag`; another image loses it.
     pub async fn tag(&self, digest: &str, name: &str) -> anyhow::Result<()> {
+        if let Some(store) = self.docker.unpacked()? {
+            let (store, digest, name) = (store.clone(), digest.to_owned(), name.to_owned());
+            return blocking(move || store.tag(&digest, &name)).await;
+        }
         let (repository, tag) = name.split_once(':').unwrap_or((name, "latest"));
         let options = TagImageOptionsBuilder::default()
             .repo(repository)

@@ -27,6 +27,8 @@ pub use registry::{Registry, SharedName};
 
 use crate::{Docker, LABEL_INSTANCE, LABEL_PURPOSE, status_of};
 use archive::renamed;
+pub(crate) use archive::unpacked;
+use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 
 /// The file of a build context with the host's CA bundle.
@@ -103,6 +105,10 @@ impl Images {
 
     /// The engine's facts about an image; `None` when it does not have it.
     async fn inspect(&self, name: &str) -> anyhow::Result<Option<ImageInspect>> {
+        if let Some(store) = self.docker.unpacked()? {
+            let (store, name) = (store.clone(), name.to_owned());
+            return blocking(move || Ok(store.image(&name).map(|image| store.facts(image)))).await;
+        }
         match self.docker.api()?.inspect_image(name).await {
             Ok(image) => Ok(Some(image)),
             Err(error) if status_of(&error) == Some(404) => Ok(None),
@@ -114,7 +120,10 @@ impl Images {
     /// an image works only where the machine emulates its processor.
     pub async fn other_processor(&self, name: &str) -> anyhow::Result<Option<[String; 2]>> {
         let of_image = self.inspect(name).await?.and_then(|i| i.architecture);
-        let of_engine = self.docker.api()?.version().await?.arch;
+        let of_engine = match self.docker.unpacked()? {
+            Some(_) => Some(architecture().to_owned()),
+            None => self.docker.api()?.version().await?.arch,
+        };
         let both = of_image.zip(of_engine);
         Ok(both.and_then(|(image, engine)| (image != engine).then_some([image, engine])))
     }
@@ -123,6 +132,9 @@ impl Images {
     pub async fn is_available(&self, name: &str) -> anyhow::Result<bool> {
         if self.digest(name).await?.is_some() {
             return Ok(true);
+        }
+        if self.docker.unpacked()?.is_some() {
+            return Ok(false);
         }
         let asked = self.docker.api()?.inspect_registry_image(name, None);
         let answer = tokio::time::timeout(REGISTRY_ANSWER, asked).await;
@@ -147,6 +159,9 @@ impl Images {
     /// The folder where the container engine stores images, if it is on this
     /// machine.
     pub async fn folder(&self) -> Option<PathBuf> {
+        if let Some(store) = self.docker.unpacked().ok()? {
+            return Some(store.root.clone());
+        }
         let info = self.docker.api().ok()?.info().await.ok()?;
         let folder = PathBuf::from(info.docker_root_dir?);
         folder.is_dir().then_some(folder)
@@ -182,6 +197,10 @@ impl Images {
     }
 
     async fn remove_one(&self, name: &str) -> anyhow::Result<bool> {
+        if let Some(store) = self.docker.unpacked()? {
+            let (store, name) = (store.clone(), name.to_owned());
+            return blocking(move || store.remove(&name)).await;
+        }
         let options = None::<RemoveImageOptions>;
         let Err(error) = self.docker.api()?.remove_image(name, options, None).await else {
             return Ok(true);
@@ -213,7 +232,8 @@ impl Images {
         };
         let mut last = Vec::new();
         let on_line = |line: &str| {
-            if line.starts_with("Step ") {
+            // Docker's word and Podman's.
+            if line.starts_with("Step ") || line.starts_with("STEP ") {
                 report(readable(line));
             }
             last.push(line.to_owned());
@@ -390,6 +410,15 @@ impl std::io::Read for ChunkReader {
             filled += n;
         }
         Ok(filled)
+    }
+}
+
+/// This machine's processor, as images name it.
+fn architecture() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
     }
 }
 

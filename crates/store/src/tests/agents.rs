@@ -3,7 +3,7 @@
 
 use swe_ci_core::run::Limits;
 use swe_ci_core::step::Truncation;
-use swe_ci_views::container::{Container, ContainerLimits};
+use swe_ci_views::container::{Container, ContainerLimits, Engine, Hold};
 
 use super::*;
 
@@ -50,6 +50,11 @@ async fn absent_and_present_values_are_recorded_in_turn() {
             exit_code: Some(-1),
             out_of_memory: true,
             seconds: 1.5,
+            engine: Some(Engine {
+                name: "Podman 4.3.1".into(),
+                memory: Hold::Watched,
+                processes: Hold::Held,
+            }),
         }),
         ..step(1, Role::Architect, StepOutcome::Done)
     };

@@ -39,6 +39,7 @@ fn provenance(harness_version: &str) -> Provenance {
         harness_version: harness_version.into(),
         prompts: Some("1 sha256:ee".into()),
         imported: None,
+        engines: Vec::new(),
         not_handed_over: Vec::new(),
     }
 }

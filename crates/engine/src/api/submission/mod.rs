@@ -87,6 +87,7 @@ impl Engine {
                 harness_version: draft.harness_version,
                 prompts: uses_model.then(|| evolve::recorded_prompts(draft.config.mode)),
                 imported: None,
+                engines: Vec::new(),
                 not_handed_over: starts.left_out,
             },
             tasks: draft.tasks.iter().map(expected).collect(),
