@@ -1,11 +1,12 @@
 //! Planning a new split, curated from git histories.
 
 use leptos::prelude::*;
+use swe_ci_engine::{CurationPlan, CurationSource, repository_name};
 use swe_ci_views::curation::{CurationSummary, Stage};
 
 use crate::components::CollectAny;
 use crate::components::{
-    Form, FormAnswer, ListTable, LongText, PageTop, Time, TomlFile, crumb, fetched, loaded,
+    Field, Form, FormAnswer, ListTable, LongText, PageTop, Time, TomlFile, crumb, fetched, loaded,
 };
 use crate::error::AppError;
 use crate::format;
@@ -19,12 +20,22 @@ struct Planning {
     curations: Vec<CurationSummary>,
 }
 
-/// `from` is the id of a curation whose plan fills the form.
-async fn plans(from: Option<String>) -> Result<Planning, AppError> {
+/// `from` is the id of a curation whose plan fills the form, `first_look` the address
+/// of a repository to try.
+async fn plans((from, first_look): (Option<String>, Option<String>)) -> Result<Planning, AppError> {
     let engine = crate::error::engine()?;
-    let plan = match from {
-        Some(id) => engine.curation(&id).await?.plan,
-        None => swe_ci_engine::EXAMPLE_PLAN.to_owned(),
+    let plan = match (from, first_look) {
+        (Some(id), _) => engine.curation(&id).await?.plan,
+        (None, Some(address)) => {
+            let split = format!("try-{}", repository_name(&address));
+            let source = CurationSource {
+                git: Some(address),
+                ..CurationSource::default()
+            };
+            let plan = CurationPlan::first_look(&split, source);
+            plan.to_toml().map_err(swe_ci_engine::Error::from)?
+        }
+        (None, None) => swe_ci_engine::EXAMPLE_PLAN.to_owned(),
     };
     Ok(Planning {
         curations: engine.curations().await?,
@@ -35,8 +46,8 @@ async fn plans(from: Option<String>) -> Result<Planning, AppError> {
 #[component]
 pub fn CuratePage() -> impl IntoView {
     let form = Form::new("curate", FormAnswer::of_page());
-    let from = of_query(|query| named(query, "from"));
-    let resource = fetched(move || from.get(), plans);
+    let begins_with = of_query(|query| (named(query, "from"), named(query, "try")));
+    let resource = fetched(move || begins_with.get(), plans);
     view! {
         <PageTop
             title="New dataset"
@@ -45,7 +56,25 @@ pub fn CuratePage() -> impl IntoView {
             missing=true
             crumbs=vec![crumb("/datasets", "Datasets")]
         />
+        <TryForm/>
         {loaded(resource, move |planning| view! { <PlanForm planning form/> })}
+    }
+}
+
+/// Fills the plan for a first look at one repository.
+#[component]
+fn TryForm() -> impl IntoView {
+    view! {
+        <form class="form" method="get" action="/datasets/new">
+            <Field
+                form=Form::new("try", FormAnswer::of_page())
+                name="try"
+                label="Try your repository"
+                hint="Its address. Fills the plan below with gentle defaults: the newest spans, one to three tasks, five iterations."
+                required=true
+            />
+            <button class="button" type="submit">"Fill the plan"</button>
+        </form>
     }
 }
 

@@ -30,8 +30,8 @@ pub use facts::{CollectRules, Facts, Licence, Licences, PathSample, Refusal, fac
 pub use files::{Class, class, is_test};
 pub use repository::{Commit, first_parents, open_repository};
 pub use spans::{
-    Change, Changes, Dropped, KeptSpan, Reason, Span, SpanReport, SpanRules, Unchanged, changes,
-    declared, spans,
+    Change, Changes, Dropped, First, KeptSpan, Reason, Span, SpanReport, SpanRules, Unchanged,
+    changes, declared, spans,
 };
 pub use swe_ci_git::{BoundExceeded, Repository};
 pub use watch::{Progress, Stopped, Watch, unwatched};

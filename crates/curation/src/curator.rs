@@ -58,16 +58,7 @@ pub enum Selected {
 }
 
 impl Curator<'_> {
-    /// The third stage: builds the missing environments.
-    pub async fn build_environments(&self) -> Result<()> {
-        let waiting = self.candidates(|candidate| candidate.environment == Fate::Waiting);
-        let at_once = host::carries(Limits::default());
-        futures::stream::iter(waiting.await?.into_iter().map(Ok))
-            .try_for_each_concurrent(at_once, |candidate| self.build_environment(candidate))
-            .await
-    }
-
-    async fn build_environment(&self, mut candidate: CandidateRow) -> Result<()> {
+    pub(crate) async fn build_environment(&self, mut candidate: CandidateRow) -> Result<()> {
         self.check_not_stopped()?;
         let curations = self.curations;
         let cache = curations.image_cache;
@@ -115,8 +106,7 @@ impl Curator<'_> {
         curations.store.put_candidate(self.id, &candidate).await
     }
 
-    /// The last stage: tests both ends of candidates with an environment.
-    pub async fn test_candidates(&self) -> Result<()> {
+    pub(crate) async fn test_candidates(&self) -> Result<()> {
         let waiting = self.candidates(|candidate| {
             candidate.environment == Fate::Survived
                 && candidate.filtered == Fate::Waiting
@@ -313,7 +303,7 @@ impl Curator<'_> {
         Ok(Selected::Published(tasks))
     }
 
-    async fn candidates(
+    pub(crate) async fn candidates(
         &self,
         wanted: impl Fn(&CandidateRow) -> bool,
     ) -> Result<Vec<CandidateRow>> {

@@ -3,10 +3,11 @@
 //! [`Plan`] is the request; [`Curations`] carries out those that are queued, one
 //! at a time: `origin` fetches repositories, `environment` builds images
 //! (`next_recipe` says which one to try),
-//! `curator` takes a curation through its stages, `ranking` selects, `quality` tries
+//! `curator` takes a curation through its stages, `batches` says which candidates are tried, `ranking` selects, `quality` tries
 //! what a person should know, `similarity` compares with other splits, and `split`
 //! writes the result.
 
+mod batches;
 mod curator;
 mod environment;
 mod examination;
@@ -20,7 +21,8 @@ mod ranking;
 mod similarity;
 mod split;
 
-pub use plan::{EXAMPLE_PLAN, Origin, Plan};
+pub use origin::tip;
+pub use plan::{EXAMPLE_PLAN, Origin, Plan, Source, repository_name};
 
 use std::path::PathBuf;
 

@@ -17,6 +17,7 @@ use tokio::net::TcpStream;
 use tokio::process::Command;
 use tokio::time::timeout;
 
+use crate::Settings;
 use crate::fetch_failure::FetchFailure;
 use crate::plan::{Limits, Origin};
 
@@ -150,14 +151,8 @@ impl Fetcher<'_> {
         connected.is_ok_and(|connected| connected.is_ok())
     }
 
-    /// git, for addresses of others.
     fn git(&self) -> Command {
-        let mut git = git();
-        git.envs(self.env.iter().map(|(name, value)| (name, value)));
-        if let Some(bundle) = self.ca_bundle {
-            git.env("GIT_SSL_CAINFO", bundle);
-        }
-        git
+        git_of_others(self.env, self.ca_bundle)
     }
 
     /// The releases of a package in sequence: source distributions that were
@@ -299,6 +294,42 @@ fn in_folder(folder: &Path, arguments: &[&str]) -> Command {
     let mut git = git();
     git.arg("-C").arg(folder).args(arguments);
     git
+}
+
+/// git, for addresses of others.
+fn git_of_others(env: &[(String, String)], ca_bundle: Option<&Path>) -> Command {
+    let mut git = git();
+    git.envs(env.iter().map(|(name, value)| (name, value)));
+    if let Some(bundle) = ca_bundle {
+        git.env("GIT_SSL_CAINFO", bundle);
+    }
+    git
+}
+
+/// The commit at the end of a branch of a repository, or of its main one.
+///
+/// # Errors
+/// Why it cannot be asked, in words for people.
+pub async fn tip(
+    address: &str,
+    branch: Option<&str>,
+    settings: &Settings,
+) -> anyhow::Result<String> {
+    let name = branch.map_or_else(|| "HEAD".to_owned(), |name| format!("refs/heads/{name}"));
+    let mut git = git_of_others(&settings.build_env, settings.ca_bundle.as_deref());
+    git.args(["ls-remote", "--quiet", "--exit-code", "--", address, &name]);
+    let listed = timeout(ANSWER_TIME_LIMIT, git.output()).await;
+    let listed = listed.context("its server does not answer")?;
+    if listed
+        .as_ref()
+        .is_ok_and(|output| output.status.code() == Some(2))
+    {
+        anyhow::bail!("it has no commit at {name}");
+    }
+    let listed = swe_ci_git::checked(listed)?;
+    let text = String::from_utf8_lossy(&listed);
+    let sha = text.split_whitespace().next().unwrap_or_default();
+    Ok(sha.to_owned())
 }
 
 /// git, which ends when its future is dropped.

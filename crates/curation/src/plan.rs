@@ -9,7 +9,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use swe_ci_base::toml_problems;
 use swe_ci_candidates::github::Search;
-use swe_ci_candidates::{CollectRules, SpanRules};
+use swe_ci_candidates::{CollectRules, First, Licences, SpanRules, Unchanged};
 use swe_ci_core::step::Plan as StepPlan;
 use swe_ci_core::task::{TestCommand, is_plain_name};
 use swe_ci_views::preparation::Condition;
@@ -184,6 +184,49 @@ impl Plan {
         toml_problems::read(toml, EXAMPLE_PLAN, |_, plan: &Self| plan.problems())
     }
 
+    /// A first look at one repository: its newest spans, with gentle thresholds and
+    /// none of the trials that a published split deserves.
+    pub fn first_look(split: &str, source: Source) -> Self {
+        Self {
+            split: split.to_owned(),
+            max_iterations: Some(5),
+            source: vec![source],
+            collect: CollectRules {
+                min_age_years: 0.0,
+                licences: Licences::Any,
+                allow_links_outside: true,
+                ..CollectRules::default()
+            },
+            spans: SpanRules {
+                min_modified_lines: 30,
+                min_source_lines: 10,
+                min_test_lines: 10,
+                most_commits: 50,
+                unchanged: Unchanged::Runtime,
+                first: First::Newest,
+                ..SpanRules::default()
+            },
+            environment: Environment {
+                repairs: 5,
+                ..Environment::default()
+            },
+            filter: Filter {
+                min_gap: 3,
+                repeats: 2,
+                max_suite_seconds: 300.0,
+                replay: 0,
+                shuffles: 0,
+                conditions: Vec::new(),
+                most: 3,
+                ..Filter::default()
+            },
+            limits: Limits {
+                candidates_per_repository: 12,
+                ..Limits::default()
+            },
+        }
+    }
+
     /// The plan for commits from this day on, such as `2026-11-01`.
     ///
     /// # Errors
@@ -356,6 +399,16 @@ mod tests {
         assert!(again.contains("2026-11-01"), "{again}");
         assert_eq!(Plan::read(&again).unwrap(), recent);
         assert!(recent.since("yesterday").unwrap_err().contains("yesterday"));
+    }
+
+    #[test]
+    fn a_first_look_is_a_valid_plan() {
+        let source = Source {
+            git: Some("/srv/git/lib.git".into()),
+            ..Source::default()
+        };
+        let plan = Plan::first_look("try-lib-0123456", source);
+        assert_eq!(Plan::read(&plan.to_toml().unwrap()).unwrap(), plan);
     }
 
     #[test]

@@ -267,8 +267,7 @@ impl Curations<'_> {
         say(format!("Python {}", versions.join(", ")));
         self.put_repositories(row, &plan, say).await?;
         curator.examine_repositories().await?;
-        curator.build_environments().await?;
-        curator.test_candidates().await?;
+        curator.try_candidates().await?;
         let selected = curator.select().await?;
         match selected {
             Selected::ForReview(tasks) => say(format!("{tasks} tasks wait for a review")),

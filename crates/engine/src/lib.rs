@@ -40,6 +40,7 @@ pub use api::downloads::Pieces;
 pub use api::harnesses::{BuiltLayer, HarnessView, Installed};
 pub use api::import::Imported;
 pub use api::judge::{EXAMPLE_JUDGE, Judged, judge_plan};
+pub use api::look_inside::OpenedStep;
 pub use api::models::{Directory, NewResult};
 pub use api::planning::PlannedRun;
 pub use api::rescore::Rescored;
@@ -60,7 +61,9 @@ pub use swe_ci_base::{Error, Result, Say, error};
 pub use swe_ci_core::metrics::METRIC_VERSION;
 pub use swe_ci_core::provider_key::KeyView;
 pub use swe_ci_core::results::Change;
-pub use swe_ci_curation::{EXAMPLE_PLAN, Plan as CurationPlan};
+pub use swe_ci_curation::{
+    EXAMPLE_PLAN, Plan as CurationPlan, Source as CurationSource, repository_name,
+};
 pub use swe_ci_dataset::{ImportOptions, ImportSource};
 pub use swe_ci_sandbox::EngineChoice;
 pub use swe_ci_sandbox::images::{Registry, usual_ca_bundle};

@@ -252,6 +252,14 @@ async fn grade_as(
     Ok(conclude.await?)
 }
 
+/// The files on which the tests of a grading start, by their folder in the
+/// container: the code with the oracle's tests and settings, and beside it the
+/// code's own settings, which take their place once pytest has read the others.
+pub fn placed(grading: &Grading) -> [(&'static str, CodeTree); 2] {
+    let placed = pytest_settings::place(&grading.code, &grading.base, &grading.oracle);
+    [(CODE_FOLDER, placed.code), (ASIDE_FOLDER, placed.aside)]
+}
+
 /// The files and settings that the container gets.
 fn prepared(grading: &Grading, staging: &Staging, key: &[u8]) -> (Files, Settings) {
     let Grading {

@@ -232,6 +232,12 @@ impl RunningCommand {
 }
 
 impl RunningCommand {
+    /// Its standard input, for who writes there while [`SandboxContainer::wait`]
+    /// hands out the output; it is open until that is dropped.
+    pub fn take_input(&mut self) -> Pin<Box<dyn AsyncWrite + Send>> {
+        std::mem::replace(&mut self.input, Box::pin(tokio::io::sink()))
+    }
+
     /// Ends its standard input.
     pub(crate) async fn end_input(&mut self) {
         // A command that has ended needs none.

@@ -17,6 +17,7 @@ mod journey;
 mod keyboard;
 mod leaderboard;
 mod matrix;
+mod own_repository;
 mod pages;
 mod product;
 mod program;

@@ -30,16 +30,21 @@ pub struct Product {
 }
 
 impl Product {
-    /// Imports these tasks as the split `split`; the server is not started.
-    pub async fn with_split(split: &str, tasks: &[TinyTask<'_>]) -> Self {
-        let product = Self {
+    /// An empty data folder; the server is not started.
+    pub fn empty() -> Self {
+        Self {
             site: target().join("site"),
             folder: tempfile::tempdir().unwrap(),
             url: String::new(),
             works: true,
             env: Vec::new(),
             server: None,
-        };
+        }
+    }
+
+    /// Imports these tasks as the split `split`; the server is not started.
+    pub async fn with_split(split: &str, tasks: &[TinyTask<'_>]) -> Self {
+        let product = Self::empty();
         product.import(split, tasks).await;
         product
     }
@@ -68,14 +73,7 @@ impl Product {
             copy(&product.data(), &part);
             std::fs::rename(part, &kept).unwrap();
         }
-        let mut product = Self {
-            site: target().join("site"),
-            folder: tempfile::tempdir().unwrap(),
-            url: String::new(),
-            works: true,
-            env: Vec::new(),
-            server: None,
-        };
+        let mut product = Self::empty();
         copy(&kept, &product.data());
         drop(lock);
         product.start().await;
@@ -141,7 +139,8 @@ impl Product {
         self.folder.path().join("data")
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    /// The program with the settings of this product, and no input.
+    pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(binary("swe-ci"));
         command
             .args(args)

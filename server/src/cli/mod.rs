@@ -24,10 +24,12 @@ mod run;
 mod score;
 mod score_samples;
 mod serve;
+mod shell;
 mod signals;
 mod snapshot;
 mod steer;
 mod style;
+mod try_out;
 mod upgrade_check;
 mod verify;
 mod work;
@@ -50,6 +52,7 @@ const STACK: usize = 8 << 20;
 const AFTER_HELP: &str = "\
 Examples:
   swe-ci serve --demo                     the site, with a first run to look at
+  swe-ci try .                            agents on your own repository
   swe-ci doctor                           check everything a run needs
   swe-ci run submit --human --split demo  queue the human baseline
   swe-ci leaderboard --gamma 1.5          the ranking, in the terminal
@@ -88,6 +91,9 @@ enum Command {
     /// Serve the site and the REST API, and execute queued runs
     #[command(after_help = serve::AFTER_HELP)]
     Serve(ServeOptions),
+    /// Try agents on a repository of your own: from its history to a table
+    #[command(after_help = try_out::AFTER_HELP)]
+    Try(try_out::Options),
     /// Execute queued runs, beside a server
     #[command(after_help = work::AFTER_HELP)]
     Work(WorkOptions),
@@ -154,6 +160,9 @@ enum Command {
     /// outcomes
     #[command(after_help = verify::AFTER_HELP)]
     Verify(verify::Options),
+    /// Open a shell with what a step of a run had, or repeat its tests
+    #[command(after_help = shell::AFTER_HELP)]
+    Shell(shell::Options),
     /// Have a model answer questions about each iteration of a run
     #[command(after_help = judge::AFTER_HELP)]
     Judge(judge::Options),
@@ -219,6 +228,7 @@ impl Cli {
         let engine = || open(&global);
         match command {
             Command::Serve(options) => serve::execute(&global, &options).await,
+            Command::Try(options) => try_out::execute(&global, &options).await,
             Command::Work(options) => work::execute(&global, &options).await,
             Command::Workers(command) => workers::execute(&engine().await?, command).await,
             Command::Read(options) => read::execute(engine().await?, &options).await,
@@ -241,6 +251,7 @@ impl Cli {
                 import_results::execute(&engine().await?, options).await
             }
             Command::Verify(options) => verify::execute(&engine().await?, &options).await,
+            Command::Shell(options) => shell::execute(&engine().await?, &options).await,
             Command::Judge(options) => judge::execute(engine, options).await,
             Command::Regrade(options) => regrade::execute(&engine().await?, &options).await,
             Command::Style(options) => style::execute(&engine().await?, &options).await,

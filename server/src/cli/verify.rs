@@ -33,15 +33,6 @@ pub(super) struct Options {
 }
 
 pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Failure> {
-    let tell = |news: Checked| {
-        let place = format!("{}/{}", news.done, news.of);
-        let difference = news.difference.map(|d| format!("{}: {}", d.at, d.what));
-        let found = difference.as_deref().unwrap_or("as recorded");
-        output::note(format_args!("{place} {found}"));
-        for new in news.findings {
-            output::note(format_args!("  {}: {new}", new.at));
-        }
-    };
     let at_once = usize::from(options.at_once);
     let verifying = engine.verify(&options.id, options.sample, at_once, &tell);
     let found = verifying.await?;
@@ -56,4 +47,14 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
     };
     Err(Failure::new(why)
         .next("`swe-ci run withdraw` removes a run from the rankings, with a reason"))
+}
+
+pub(super) fn tell(news: Checked) {
+    let place = format!("{}/{}", news.done, news.of);
+    let difference = news.difference.map(|d| format!("{}: {}", d.at, d.what));
+    let found = difference.as_deref().unwrap_or("as recorded");
+    output::note(format_args!("{place} {found}"));
+    for new in news.findings {
+        output::note(format_args!("  {}: {new}", new.at));
+    }
 }

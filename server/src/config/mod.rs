@@ -163,6 +163,19 @@ impl GlobalOptions {
         self.engine_with(workers, &Environment::from_process())
     }
 
+    /// The engine's configuration of a command that executes runs itself, and
+    /// measures nothing besides.
+    ///
+    /// # Errors
+    /// As [`Self::engine`].
+    pub fn engine_at_work(&self) -> Result<swe_ci_engine::Config, String> {
+        Ok(swe_ci_engine::Config {
+            audit: false,
+            measure_style: false,
+            ..self.engine(serve::default_workers())?
+        })
+    }
+
     fn engine_with(
         &self,
         workers: usize,

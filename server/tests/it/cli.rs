@@ -49,7 +49,7 @@ pub fn stderr(output: &Output) -> String {
 
 #[test]
 fn help_is_worth_reading() {
-    let commands: [&[&str]; 32] = [
+    let commands: [&[&str]; 34] = [
         &[],
         &["serve"],
         &["migrate"],
@@ -70,6 +70,8 @@ fn help_is_worth_reading() {
         &["leaderboard"],
         &["gate"],
         &["score"],
+        &["shell"],
+        &["try"],
         &["import-results"],
         &["rescore"],
         &["findings", "clear"],

@@ -8,6 +8,7 @@ mod lines;
 mod moves;
 mod verdict;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -41,6 +42,24 @@ pub struct SpanRules {
     pub unchanged: Unchanged,
     /// Only commits from this day on, for tasks that are newer than the models.
     pub since: Option<Date>,
+    /// Lines added and deleted in tests. The paper states no minimum.
+    pub min_test_lines: usize,
+    /// Longer stretches are cut into spans of so many commits, counted from the
+    /// newest one; 0 leaves them whole.
+    pub most_commits: usize,
+    /// Which kept spans come first.
+    pub first: First,
+}
+
+/// The spans that come first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum First {
+    /// Those with the most modified lines.
+    #[default]
+    Largest,
+    /// Those with the youngest targets.
+    Newest,
 }
 
 /// The dependencies that stay the same within a span.
@@ -71,6 +90,9 @@ impl Default for SpanRules {
             min_commits: 1,
             unchanged: Unchanged::default(),
             since: None,
+            min_test_lines: 0,
+            most_commits: 0,
+            first: First::default(),
         }
     }
 }
@@ -127,6 +149,8 @@ pub enum Reason {
     TooFewLines { modified: usize, least: usize },
     #[error("it has {modified} modified lines of source code, at least {least} required")]
     TooFewSourceLines { modified: usize, least: usize },
+    #[error("it has {modified} modified lines of tests, at least {least} required")]
+    TooFewTestLines { modified: usize, least: usize },
 }
 
 impl Reason {
@@ -141,6 +165,7 @@ impl Reason {
             Self::TooLarge { .. } => "too_large",
             Self::TooFewLines { .. } => "too_few_lines",
             Self::TooFewSourceLines { .. } => "too_few_source_lines",
+            Self::TooFewTestLines { .. } => "too_few_test_lines",
         }
     }
 }
@@ -151,12 +176,12 @@ pub struct SpanReport {
     pub head: String,
     /// Commits of the main branch, along the first parents.
     pub commits: usize,
-    /// Stretches with the same dependencies. Each is a single commit, kept or
-    /// dropped.
+    /// Stretches with the same dependencies, cut where the rules say so. Each is a
+    /// single commit, kept or dropped.
     pub subsequences: usize,
     /// Subsequences of a single commit, which are no spans.
     pub singles: usize,
-    /// Kept spans, the most modified lines first.
+    /// Kept spans, in the order of [`SpanRules::first`].
     pub kept: Vec<KeptSpan>,
     /// Dropped spans, oldest first.
     pub dropped: Vec<Dropped>,
@@ -191,7 +216,10 @@ pub fn spans(
     let mut chain = first_parents(&repository, head, watch)?;
     chain.drain(..before(&chain, rules.since)?);
     let mut declarations = Declarations::new(&repository, rules.unchanged);
-    let found = subsequences(&chain, &mut declarations, watch)?;
+    let found = subsequences(&chain, &mut declarations, watch)?.into_iter();
+    let found: Vec<_> = found
+        .flat_map(|stretch| cut(stretch, rules.most_commits))
+        .collect();
     let of = found.len();
     let mut report = SpanReport {
         head: head.to_string(),
@@ -215,9 +243,27 @@ pub fn spans(
             Err(reason) => report.dropped.push(Dropped { span, reason }),
         }
     }
-    let lines = |found: &KeptSpan| std::cmp::Reverse(found.changes.total().modified());
-    report.kept.sort_by_key(lines);
+    report.kept.sort_by_key(|found| {
+        Reverse(match rules.first {
+            First::Largest => i64::try_from(found.changes.total().modified()).unwrap_or(i64::MAX),
+            First::Newest => found.span.target_time,
+        })
+    });
     Ok(report)
+}
+
+/// A stretch in pieces of at most so many commits after the first, oldest first:
+/// one ends where the next begins.
+fn cut(stretch: Range<usize>, most_commits: usize) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut end = stretch.end;
+    while most_commits > 0 && end - stretch.start > most_commits + 1 {
+        pieces.push(end - most_commits - 1..end);
+        end -= most_commits;
+    }
+    pieces.push(stretch.start..end);
+    pieces.reverse();
+    pieces
 }
 
 /// The changes from one commit to another.
@@ -352,5 +398,22 @@ mod tests {
             "too_few_source_lines",
             "it has 2 modified lines of source code, at least 3 required",
         );
+        check(
+            Reason::TooFewTestLines { modified, least },
+            "too_few_test_lines",
+            "it has 2 modified lines of tests, at least 3 required",
+        );
+    }
+
+    #[test]
+    fn long_stretches_are_cut_from_their_newest_end() {
+        let check = |stretch: Range<usize>, most, expect: &[Range<usize>]| {
+            assert_eq!(cut(stretch, most), expect);
+        };
+        check(0..9, 0, &[0..9]);
+        check(0..4, 3, &[0..4]);
+        check(0..5, 3, &[0..2, 1..5]);
+        check(2..12, 3, &[2..6, 5..9, 8..12]);
+        check(3..4, 1, &[3..4]);
     }
 }

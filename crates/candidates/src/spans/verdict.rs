@@ -47,7 +47,11 @@ fn too_few_lines(changes: &Changes, rules: &SpanRules) -> Option<Reason> {
         return Some(Reason::TooFewLines { modified, least });
     }
     let (modified, least) = (changes.source.modified(), rules.min_source_lines);
-    (modified < least).then_some(Reason::TooFewSourceLines { modified, least })
+    if modified < least {
+        return Some(Reason::TooFewSourceLines { modified, least });
+    }
+    let (modified, least) = (changes.tests.modified(), rules.min_test_lines);
+    (modified < least).then_some(Reason::TooFewTestLines { modified, least })
 }
 
 /// The reason the target is unsuitable: its declarations make the environment,

@@ -98,6 +98,8 @@ mod tests {
     use std::path::Path;
 
     use swe_ci_core::results::Layout;
+    use swe_ci_core::step::Role;
+    use swe_ci_core::task::TaskId;
     use swe_ci_dataset::ImportOptions;
     use swe_ci_store::testing::account;
     use tokio_util::sync::CancellationToken;
@@ -150,6 +152,14 @@ mod tests {
                 "curate",
                 engine
                     .curate("c", &say, &CancellationToken::new())
+                    .await
+                    .err(),
+            ),
+            ("first_look", engine.first_look("/none", None).await.err()),
+            (
+                "open_step",
+                engine
+                    .open_step("r", &TaskId::new("t").unwrap(), 1, 1, Role::Test)
                     .await
                     .err(),
             ),

@@ -12,7 +12,7 @@ use swe_ci_views::curation::{
     PreparedCandidate, RepositoryView, Stage,
 };
 
-use swe_ci_curation::{Curations, Origin, Plan, Settings};
+use swe_ci_curation::{Curations, Origin, Plan, Settings, Source, repository_name, tip};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::worker::CURATIONS;
@@ -45,6 +45,40 @@ impl Engine {
         let id = uuid::Uuid::now_v7().to_string();
         store.put_curation(&id, &split, toml, self.by()).await?;
         Ok(id)
+    }
+
+    /// The curation that is a first look at a repository as it is now
+    /// ([`Plan::first_look`]): the one that goes on or has made its split, or a new
+    /// one. For administrators.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when there is no such repository, or why its server cannot
+    /// be asked.
+    pub async fn first_look(&self, address: &str, branch: Option<&str>) -> Result<String> {
+        self.require(AccountRole::Admin)?;
+        let source = Source {
+            git: Some(address.to_owned()),
+            branch: branch.map(str::to_owned),
+            ..Source::default()
+        };
+        let name = repository_name(address);
+        let draft = Plan::first_look(&format!("try-{name}"), source);
+        let toml = draft.to_toml()?;
+        Plan::read(&toml).map_err(Error::Invalid)?;
+        let tip = tip(address, branch, &self.curation_settings()).await;
+        let tip = tip.map_err(|why| Error::Invalid(format!("cannot read {address}: {why:#}")))?;
+        let split = format!("try-{name}-{}", &tip[..tip.len().min(7)]);
+        let exists = self.splits().await?.iter().any(|s| s.name == split);
+        let mut earlier = self.store.curations().await?.into_iter();
+        let goes_on = |row: &CurationRow| match row.state {
+            CurationState::Finished => exists,
+            _ => !row.state.is_over(),
+        };
+        if let Some(row) = earlier.find(|row| row.split == split && goes_on(row)) {
+            return Ok(row.id);
+        }
+        self.submit_curation(&Plan { split, ..draft }.to_toml()?)
+            .await
     }
 
     /// All curations, the newest first; for administrators.

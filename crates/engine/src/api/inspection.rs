@@ -45,14 +45,21 @@ impl Engine {
         sample: u32,
         iteration: u32,
     ) -> Result<Inspection> {
-        self.visible_run(run_id).await?;
-        let rows = self.store.evolutions_of_run(run_id).await?;
-        let row = rows
-            .iter()
-            .find(|row| row.task_id == *task && row.sample == sample);
-        let row =
-            row.ok_or_else(|| Error::not_found_in("this run", "sample of the task", sample))?;
+        let row = self.sample_of(run_id, task, sample).await?;
         self.inspect_iteration(&row.id, iteration).await
+    }
+
+    /// The evolution of a run's task.
+    pub(super) async fn sample_of(
+        &self,
+        run_id: &str,
+        task: &TaskId,
+        sample: u32,
+    ) -> Result<EvolutionRow> {
+        self.visible_run(run_id).await?;
+        let mut rows = self.store.evolutions_of_run(run_id).await?.into_iter();
+        let row = rows.find(|row| row.task_id == *task && row.sample == sample);
+        row.ok_or_else(|| Error::not_found_in("this run", "sample of the task", sample))
     }
 
     /// An iteration in detail, with as much of its diff and its logs as a page

@@ -19,6 +19,7 @@ pub mod import;
 pub mod inspection;
 pub mod judge;
 pub mod keys;
+pub mod look_inside;
 mod losses;
 pub mod models;
 pub mod notifications;

@@ -112,6 +112,35 @@ impl Engine {
         Ok(verification)
     }
 
+    /// Runs the tests of one iteration again, as [`Engine::verify`] does, and stores
+    /// nothing; for administrators.
+    ///
+    /// # Errors
+    /// As there; [`Error::NotFound`] when it has no stored code.
+    pub async fn verify_iteration(
+        &self,
+        run_id: &str,
+        task: &TaskId,
+        sample: u32,
+        iteration: u32,
+    ) -> Result<Checked> {
+        let (limits, cases) = self.verifiable(run_id).await?;
+        let wanted = (task, sample, iteration);
+        let of = |case: &Case| {
+            let Case { evolution, row, .. } = case;
+            (&evolution.task_id, evolution.sample, row.iteration) == wanted
+        };
+        let case = cases.into_iter().find(of);
+        let case = case.ok_or_else(|| Error::not_found("iteration with code", iteration))?;
+        let (difference, findings) = self.check(case, limits).await?;
+        Ok(Checked {
+            done: 1,
+            of: 1,
+            difference,
+            findings,
+        })
+    }
+
     /// Queues [`Engine::verify`] for a worker.
     ///
     /// # Errors

@@ -85,9 +85,9 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Conflict`] when the database has another schema.
-    pub async fn work_under(&self, _lock: &WorkLock, shutdown: CancellationToken) -> Result<()> {
+    pub async fn work_under(&self, lock: &WorkLock, shutdown: CancellationToken) -> Result<()> {
         self.require(AccountRole::Admin)?;
-        self.remove_remains().await?;
+        self.remove_remains(lock).await?;
         self.store.end_runs().await?;
         // Begins with the id of the data folder, by which a successor finds it.
         let id = format!("{}/{}", self.instance, uuid::Uuid::now_v7().simple());
@@ -172,7 +172,9 @@ impl Engine {
         }
     }
 
-    async fn remove_remains(&self) -> Result<()> {
+    /// Ends the leases of killed processes of this data folder, and removes their
+    /// containers.
+    pub async fn remove_remains(&self, _lock: &WorkLock) -> Result<()> {
         // No other process works here: every lease of this installation is
         // stale.
         let mine = format!("{}/", self.instance);

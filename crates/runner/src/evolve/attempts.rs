@@ -30,6 +30,7 @@ use super::hidden_tests;
 use super::log::Log;
 use super::model_usage::ModelUsage;
 use super::paths::{APP, DOCUMENT, GAP_FOLDER, TRAJECTORY};
+use super::programmer_files::ProgrammerFiles;
 use super::regrade::{Original, RecordedWork};
 use super::{Evolution, step_row};
 use crate::harness::Play;
@@ -180,18 +181,12 @@ impl Evolution<'_> {
         let code = self.code_of(at.code_of).await?;
         let document = self.product_of(at, Role::Architect)?;
         let document = self.evolver.artifacts.get(&document).await?;
-        let mut requirements = CodeTree::default();
-        requirements.insert_file(DOCUMENT, document);
-        let visible = match self.config.mode {
-            Mode::Tdd => code.clone(),
-            Mode::Rdd => Arc::new(without_tests(&code)),
-        };
-        let parts = [(CODE_FOLDER, visible.as_ref()), (APP, &requirements)];
+        let files = ProgrammerFiles::new(self.config.mode, &code, document);
         // Code that was large before may stay so.
         let limit = u64::from(self.config.limits.code_mb) << 20;
         let limit = limit.max(code.weight());
         let wanted = WantedFiles::folder(CODE_FOLDER, limit);
-        let changed = self.work(at, play, &parts, &wanted, log).await??;
+        let changed = self.work(at, play, &files.parts(), &wanted, log).await??;
         let changed = changed.ok_or_else(|| {
             let why = "the programmer removed the code folder";
             Failure::Ended(StepOutcome::AgentFailed, why.into())
@@ -476,12 +471,6 @@ impl Evolution<'_> {
             self.claim.number,
         )
     }
-}
-
-fn without_tests(code: &CodeTree) -> CodeTree {
-    let mut code = code.clone();
-    code.remove(TESTS);
-    code
 }
 
 /// Whether a name stands in the Python code outside the tests.

@@ -10,6 +10,7 @@ mod interrupts;
 mod log;
 mod model_usage;
 mod paths;
+mod programmer_files;
 mod prompts;
 mod provider_waits;
 mod regrade;
@@ -53,6 +54,7 @@ use crate::harness::{Assignment, Harnesses};
 use crate::provider_keys::Keys;
 
 pub use interrupts::Interrupts;
+pub use programmer_files::{ProgrammerFiles, remove_hidden_tests};
 pub use prompts::recorded as recorded_prompts;
 
 /// A container engine may be away so long without costing an evolution more than

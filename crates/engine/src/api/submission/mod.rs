@@ -206,6 +206,14 @@ impl Engine {
         Ok(versions.join(" / "))
     }
 
+    /// Checks what can be checked of a configuration before there is its split.
+    ///
+    /// # Errors
+    /// As [`Engine::submit`].
+    pub async fn check_before_split(&self, mut config: RunConfig) -> Result<()> {
+        self.trial_permissions(&mut config).await.map(drop)
+    }
+
     /// The permissions for a mere trial of the configuration's agents.
     ///
     /// # Errors

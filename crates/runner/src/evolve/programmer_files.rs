@@ -1,0 +1,57 @@
+//! What a programmer finds in its container.
+
+use std::sync::Arc;
+
+use swe_ci_base::code::CodeTree;
+use swe_ci_core::requirement::Mode;
+use swe_ci_grading::TESTS;
+use swe_ci_sandbox::{CODE_FOLDER, SandboxContainer};
+
+use super::failure::Failure;
+use super::hidden_tests::HiddenTests;
+use super::paths::{APP, DOCUMENT};
+
+/// The files of a programmer, beside those of its harness.
+#[derive(Debug)]
+pub struct ProgrammerFiles {
+    code: Arc<CodeTree>,
+    requirements: CodeTree,
+}
+
+impl ProgrammerFiles {
+    /// In the mode rdd the code comes without its tests.
+    pub fn new(mode: Mode, code: &Arc<CodeTree>, document: Vec<u8>) -> Self {
+        let code = match mode {
+            Mode::Tdd => code.clone(),
+            Mode::Rdd => {
+                let mut visible = CodeTree::clone(code);
+                visible.remove(TESTS);
+                Arc::new(visible)
+            }
+        };
+        let mut requirements = CodeTree::default();
+        requirements.insert_file(DOCUMENT, document);
+        Self { code, requirements }
+    }
+
+    /// By their folder in the container.
+    pub fn parts(&self) -> [(&str, &CodeTree); 2] {
+        [(CODE_FOLDER, &self.code), (APP, &self.requirements)]
+    }
+}
+
+/// Removes what the task's image has of the tests of these trees, as the mode rdd
+/// asks, from a container that does not have the code yet.
+///
+/// # Errors
+/// Failures of the platform.
+pub async fn remove_hidden_tests(
+    sandbox: &dyn SandboxContainer,
+    trees: [&CodeTree; 2],
+) -> anyhow::Result<()> {
+    match HiddenTests::new(trees).remove_copies(sandbox).await {
+        Ok(()) => Ok(()),
+        Err(Failure::Platform(error)) => Err(error),
+        Err(Failure::Ended(_, why)) => Err(anyhow::anyhow!(why)),
+    }
+}
