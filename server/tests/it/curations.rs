@@ -136,6 +136,11 @@ async fn a_curation_is_planned_by_a_form() {
     );
     assert!(!form.contains("# min_modified_lines = 1000"), "{form}");
     assert_eq!(root.get("/datasets/new?from=nothing").await.status, 404);
+    let look = "/datasets/new?try=https%3A%2F%2Fexample.org%2Fa%2Flib.git";
+    let look = root.get(look).await.text();
+    for part in ["try-a__lib", "example.org/a/lib.git", "most_commits = 50"] {
+        assert!(look.contains(part), "{part}: {look}");
+    }
     let again = root.send(&place, &[("deed", "cancel")]).await;
     assert!(
         again.text().contains("The curation is over."),

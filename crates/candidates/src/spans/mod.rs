@@ -407,13 +407,13 @@ mod tests {
 
     #[test]
     fn long_stretches_are_cut_from_their_newest_end() {
-        let check = |stretch: Range<usize>, most, expect: &[Range<usize>]| {
-            assert_eq!(cut(stretch, most), expect);
+        let check = |stretch: Range<usize>, most, expect: &str| {
+            assert_eq!(format!("{:?}", cut(stretch, most)), expect);
         };
-        check(0..9, 0, &[0..9]);
-        check(0..4, 3, &[0..4]);
-        check(0..5, 3, &[0..2, 1..5]);
-        check(2..12, 3, &[2..6, 5..9, 8..12]);
-        check(3..4, 1, &[3..4]);
+        check(0..9, 0, "[0..9]");
+        check(0..4, 3, "[0..4]");
+        check(0..5, 3, "[0..2, 1..5]");
+        check(2..12, 3, "[2..6, 5..9, 8..12]");
+        check(3..4, 1, "[3..4]");
     }
 }
