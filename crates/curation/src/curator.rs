@@ -80,6 +80,7 @@ impl Curator<'_> {
             index_without_times: self.index_without_times,
             bases: self.bases,
             repairs: self.plan.environment.repairs,
+            enough: self.plan.environment.enough,
             max_suite_seconds: self.plan.filter.max_suite_seconds,
             command: self.plan.filter.test_command().on_target(),
         };
@@ -91,6 +92,7 @@ impl Curator<'_> {
         };
         match read.await {
             Ok((target, time)) => {
+                (self.say)(format!("{name}: building its environment"));
                 let tag = image_name(self.id, &candidate.task_id);
                 let building = builder.build(&tag, &target, time, version.as_deref(), &tell);
                 let built = self.unless_stopped(building).await??;
@@ -120,6 +122,7 @@ impl Curator<'_> {
 
     async fn test_candidate(&self, mut candidate: CandidateRow) -> Result<()> {
         self.check_not_stopped()?;
+        (self.say)(format!("{}: testing both ends", candidate.task_id));
         match self.unless_stopped(self.prepare(&candidate)).await?? {
             Ok((row, unusable)) => {
                 candidate.filtered = self.fate_of(&row, unusable);

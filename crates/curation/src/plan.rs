@@ -96,6 +96,9 @@ pub struct Environment {
     /// "python:3.12-slim"`; the server's own when there is none.
     pub images: BTreeMap<String, String>,
     pub repairs: usize,
+    /// The share of tests, 0 to 1, that pass in an environment that is not repaired
+    /// any more.
+    pub enough: f64,
 }
 
 impl Default for Environment {
@@ -103,6 +106,7 @@ impl Default for Environment {
         Self {
             images: BTreeMap::new(),
             repairs: 10,
+            enough: 1.0,
         }
     }
 }
@@ -208,6 +212,7 @@ impl Plan {
             },
             environment: Environment {
                 repairs: 5,
+                enough: 0.9,
                 ..Environment::default()
             },
             filter: Filter {
@@ -296,6 +301,9 @@ impl Plan {
             problems.push(format!(
                 "filter.most: with `review`, it must be {MOST_IN_REVIEW} or less; its page shows no more"
             ));
+        }
+        if !(0.0..=1.0).contains(&self.environment.enough) {
+            problems.push("environment.enough: it must be 0 to 1".into());
         }
         if filter.conditions.contains(&Condition::Order) {
             problems.push(
@@ -445,6 +453,10 @@ mod tests {
         check(
             &filter("review=true\nmost=501"),
             "with `review`, it must be 500",
+        );
+        check(
+            &with("package='a'\n[environment]\nenough=90"),
+            "enough: it must be 0 to 1",
         );
         check(&filter("conditions=['order']"), "`shuffles` says how often");
         check(

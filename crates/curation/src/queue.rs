@@ -336,7 +336,10 @@ impl Curations<'_> {
             let origin = serde_json::to_string(&origin).context("an origin cannot be written")?;
             rows.push((name, origin));
         }
-        say(format!("{} repositories", rows.len()));
+        say(match rows.as_slice() {
+            [(name, _)] => format!("fetching {name}"),
+            all => format!("{} repositories", all.len()),
+        });
         self.store.put_curated_repositories(&row.id, &rows).await
     }
 
