@@ -20,7 +20,7 @@ network, a key or an agent. It is gone when you leave.
   tests       the code that it left, with the target's tests and settings;
               settings of its own that differ are in /app/aside
 
-A script on standard input works too; the exit code is its own then.
+A script on standard input works too; the exit code is 1 where its own is not 0.
 
 Examples:
   swe-ci shell 0199a1b2-… acme__lib-1 3
@@ -89,15 +89,14 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
             false => Ok(()),
         };
     }
-    let role = match options.step {
-        Step::Programmer => Role::Programmer,
-        Step::Tests => Role::Test,
+    let (role, whose) = match options.step {
+        Step::Programmer => (Role::Programmer, "programmer"),
+        Step::Tests => (Role::Test, "tests"),
     };
     let opened = engine.open_step(&run, task, *sample, *iteration, role);
     let opened = opened.await?;
     output::note(format_args!(
-        "{task}, iteration {iteration}: what the step {} had, without a network",
-        role.name()
+        "{task}, iteration {iteration}: what the {whose} had, without a network"
     ));
     let raw = RawTerminal::of_stdin()?;
     let command: Vec<String> = match &raw {

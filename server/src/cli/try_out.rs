@@ -65,7 +65,12 @@ pub(super) struct Options {
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
     /// Where the site is, for the address of the comparison
-    #[arg(long, env = "SWE_CI_PUBLIC_URL", value_name = "URL")]
+    #[arg(
+        long,
+        env = "SWE_CI_PUBLIC_URL",
+        value_name = "URL",
+        hide_env_values = true
+    )]
     public_url: Option<String>,
     /// Print the split, the runs and the address of the comparison as JSON
     #[arg(long)]
