@@ -110,6 +110,7 @@ fn in_shell(product: &Product, place: &[&str], script: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: builds an environment"]
 async fn from_a_repository_to_a_table_and_into_a_step() {
     let product = empty().await;
     let repository = product.folder.path().join("tiny");
