@@ -12,7 +12,7 @@ HYDRATE := --package swe-ci-islands --lib --no-default-features --features hydra
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-server build-site run test test-changed test-all e2e test-harnesses test-api test-inspect test-harbor test-client test-engines test-cluster test-kubernetes cheats pictures bench bench-store bench-compare fuzz lint lint-texts check-workflows fmt release dist test-dist image cluster kubernetes clean clean-docker
+.PHONY: help setup build build-server build-site run test test-changed test-all e2e test-harnesses test-api test-inspect test-harbor test-results test-client test-cluster test-kubernetes cheats pictures bench bench-store bench-compare fuzz lint lint-texts check-workflows fmt release dist test-dist image cluster kubernetes clean clean-docker
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -39,7 +39,7 @@ test-changed: lint-texts ## The tests of the crates that changed since origin/ma
 
 test-all: lint-texts ## Every test: also slow ones, the whole cluster, fuzzers, and what needs the package index
 	@exec scripts/test.sh all
-	@$(MAKE) --no-print-directory check-workflows test-api test-inspect test-client test-harbor
+	@$(MAKE) --no-print-directory check-workflows test-api test-inspect test-client test-harbor test-results
 
 e2e: ## Only the tests in a real browser
 	@scripts/setup.sh build docker image browser axe
@@ -64,6 +64,11 @@ test-client: ## Only the Python client, its notebook and pushes to a hub, with t
 	@scripts/setup.sh build docker image python
 	@$(MAKE) --no-print-directory build-server
 	@exec scripts/test-client.sh
+
+test-results: ## Only submissions to another site, and training with verifiers, with the package index, which CI leaves out
+	@scripts/setup.sh build docker image python
+	@$(MAKE) --no-print-directory build-server
+	@exec scripts/test-results.sh
 
 test-harbor: ## Only the tasks for Harbor, with the harbor of the package index, which CI leaves out
 	@scripts/setup.sh build docker image pythons

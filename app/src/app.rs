@@ -129,6 +129,7 @@ fn Main(framed: bool) -> impl IntoView {
                 <Route path=path!("/workers") view=page::workers::WorkersPage ssr=SsrMode::Async/>
                 <Route path=path!("/disk") view=page::disk::DiskPage ssr=SsrMode::Async/>
                 <Route path=path!("/findings") view=page::open_findings::OpenFindingsPage ssr=SsrMode::Async/>
+                <Route path=path!("/submissions") view=page::submitted_runs::SubmissionsPage ssr=SsrMode::Async/>
                 <Route path=path!("/audit") view=page::audit::AuditPage ssr=SsrMode::Async/>
             </FlatRoutes>
         </main>

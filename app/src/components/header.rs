@@ -48,6 +48,7 @@ fn Menu(who: Identity) -> impl IntoView {
         view! {
             <A href="/keys">"Keys"</A>
             <A href="/notifications">"Notifications"</A>
+            <A href="/submissions">"Submissions"</A>
         }
     });
     view! {

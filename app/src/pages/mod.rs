@@ -36,6 +36,7 @@ pub(crate) mod snapshots;
 mod splits;
 pub(crate) mod style;
 pub(crate) mod submit;
+pub(crate) mod submitted_runs;
 pub(crate) mod task;
 pub(crate) mod tasks;
 pub(crate) mod trajectories;

@@ -64,6 +64,27 @@ impl Hub {
         Pinned::new(id.clone(), &commit.sha).map_err(|error| request.malformed(error.to_string()))
     }
 
+    /// The entries of the leaderboard that a dataset has as a benchmark, also of models
+    /// that are made from others.
+    ///
+    /// # Errors
+    /// [`HubError::NotFound`] when it is no benchmark.
+    pub async fn leaderboard<T: serde::de::DeserializeOwned>(
+        &self,
+        id: &DatasetId,
+    ) -> Result<Vec<T>, HubError> {
+        let parts = ["api", "datasets"].into_iter().chain(id.parts());
+        let mut url = self.address(parts.chain(["leaderboard"]));
+        url.set_query(Some("baseModelOnly=false"));
+        let request = HubRequest {
+            url,
+            what: format!("the leaderboard of the dataset {id}"),
+            advice: "the dataset may be no benchmark: that takes an eval.yaml, and the hub's consent",
+        };
+        let (entries, ()) = self.json::<Vec<T>, ()>(&request, |_| ()).await?;
+        Ok(entries)
+    }
+
     /// All files in a folder and below it, sorted by path; `folder` is empty
     /// for the whole dataset.
     ///

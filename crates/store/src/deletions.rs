@@ -83,6 +83,7 @@ impl Store {
         .await?;
         for sql in [
             "DELETE FROM split_tasks WHERE split = $1",
+            "DELETE FROM outside_results WHERE split = $1",
             "DELETE FROM splits WHERE name = $1",
         ] {
             query(sql).with(split).run(&mut *tx).await?;
@@ -172,6 +173,7 @@ async fn remove_run(tx: &mut Tx, run_id: &str, unnamed: &mut Unnamed) -> Result<
         "DELETE FROM run_counts WHERE run_id = $1",
         "DELETE FROM run_needs WHERE run_id = $1",
         "DELETE FROM run_spending WHERE run_id = $1",
+        "DELETE FROM submitted_runs WHERE run_id = $1",
         "DELETE FROM background_work WHERE object = $1",
         "DELETE FROM runs WHERE id = $1",
     ] {

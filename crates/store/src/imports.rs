@@ -6,6 +6,7 @@ use swe_ci_core::results::Change;
 use swe_ci_core::run::RunConfig;
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
+use swe_ci_views::account::Standing;
 use swe_ci_views::view::Provenance;
 
 use super::changes::{commit_change, results_changed};
@@ -15,6 +16,7 @@ use super::rows::evolutions::{IterationRow, StepRow};
 use super::rows::suites::Suite;
 use super::rows::tasks::TaskRow;
 use super::sql::{Tx, only, query};
+use super::submitted_runs::{NewSubmission, put_submission};
 use super::suites::put_suite;
 use super::{Store, new_id, tasks, to_json};
 
@@ -23,6 +25,10 @@ use super::{Store, new_id, tasks, to_json};
 pub struct ImportedRun {
     /// Identifies the run when it is imported again.
     pub source: String,
+    /// Whose it is, and who may see it.
+    pub standing: Standing,
+    /// For a run that somebody else submitted.
+    pub submission: Option<NewSubmission>,
     pub config: RunConfig,
     pub provenance: Provenance,
     /// In the split's order; tasks that the store lacks are added.
@@ -70,6 +76,9 @@ impl Store {
         };
         put_tasks(&mut tx, run).await?;
         put_run(&mut tx, &id, run).await?;
+        if let Some(submission) = &run.submission {
+            put_submission(&mut tx, &id, submission).await?;
+        }
         for evolution in &run.evolutions {
             let task = run.tasks.iter().find(|task| task.id == evolution.task_id);
             put_evolution(&mut tx, &id, evolution, task).await?;
@@ -174,14 +183,15 @@ impl KnownRevision {
 
 async fn put_run(tx: &mut Tx, id: &str, run: &ImportedRun) -> Result<()> {
     query(
-        "INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, finished_at, source)
-         VALUES ($1, $2, $3, $4, $5, 'finished', $6, $6, $7)
+        "INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, finished_at, source,
+                           owner, visibility)
+         VALUES ($1, $2, $3, $4, $5, 'finished', $6, $6, $7, $8, $9)
          ON CONFLICT (id) DO UPDATE SET config = excluded.config, provenance = excluded.provenance,
              finished_at = excluded.finished_at, verified = ''",
     )
     .with((id, &run.config.split, run.config.kind.name()))
     .with((to_json(&run.config)?, to_json(&run.provenance)?, now_ms()))
-    .with(&run.source)
+    .with((&run.source, &run.standing.owner, run.standing.visibility.name()))
     .run(tx)
     .await
 }
@@ -195,14 +205,19 @@ async fn put_evolution(
 ) -> Result<()> {
     let id = new_id();
     let suite = put_suite(&mut *tx, &evolution.suite).await?;
+    // Its tests can run again only where there is an image.
+    let ready = task.filter(|task| !task.image.is_empty());
     query(
         "INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, reason, lease_until, expected_seconds,
-                                 queued_at, finished_at, at_iteration, at_role, at_attempt, suite, base_sha, target_sha)
-         VALUES ($1, $2, $3, $4, 'finished', $5, $6, 0, 0.0, $7, $7, 1, 'architect', 1, $8, $9, $10)",
+                                 queued_at, finished_at, at_iteration, at_role, at_attempt, suite, base_sha, target_sha,
+                                 image, base_report, test_command)
+         VALUES ($1, $2, $3, $4, 'finished', $5, $6, 0, 0.0, $7, $7, 1, 'architect', 1, $8, $9, $10, $11, $12, $13)",
     )
     .with((&id, run_id, evolution.task_id.as_str(), evolution.sample))
     .with((evolution.ending.name(), &evolution.reason, now_ms()))
     .with((suite, task.map(|t| t.base_sha.as_str()), task.map(|t| t.target_sha.as_str())))
+    .with((ready.map(|t| t.image.as_str()), ready.and_then(|t| t.base_report.as_deref())))
+    .with(ready.map(|t| t.test_command.to_string()))
     .run(&mut *tx)
     .await?;
     insert_steps(&mut *tx, &id, 0, &evolution.steps).await?;

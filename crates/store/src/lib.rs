@@ -47,6 +47,7 @@ mod spending;
 mod sql;
 mod steering;
 mod styles;
+mod submitted_runs;
 mod suites;
 mod tasks;
 #[doc(hidden)]
@@ -97,6 +98,7 @@ pub use snapshots::NewSnapshot;
 pub use spending::Spending;
 pub use steering::Stuck;
 pub use styles::{CodeStyleRow, Measured};
+pub use submitted_runs::NewSubmission;
 pub use tokens::NewToken;
 pub use workers::NewWorker;
 

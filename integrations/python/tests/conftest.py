@@ -81,8 +81,8 @@ class HubAtHand:
             environment["HF_TOKEN"] = token
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
 
-    def python(self, code: str) -> str:
-        done = self.run(sys.executable, "-c", code)
+    def python(self, code: str, *arguments: str) -> str:
+        done = self.run(sys.executable, "-c", code, *arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 

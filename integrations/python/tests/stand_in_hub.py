@@ -1,5 +1,9 @@
 """A stand-in for the Hugging Face hub: the part of its API that pushes and reads
-datasets, in memory. `python stand_in_hub.py` prints its address and serves.
+datasets and models, in memory. `python stand_in_hub.py` prints its address and serves.
+As the hub documents (docs/hub/eval-results), it validates `eval.yaml` of a dataset
+and `.eval_results/*.yaml` of a model when they are pushed, and makes the
+leaderboard of a benchmark from them. Models are kept beside datasets, as
+`models/OWNER/NAME`.
 
 The token `hf_writer` may write; `hf_reader` may not; any other is refused.
 """
@@ -10,9 +14,12 @@ import json
 import re
 import sys
 import threading
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote, urlsplit
+
+import yaml
 
 WRITER, READER = "hf_writer", "hf_reader"
 _LARGE = (".parquet", ".zip", ".gz", ".eval")
@@ -145,6 +152,8 @@ class Handler(BaseHTTPRequestHandler):
         asked = json.loads(self.body)
         dataset = f"{asked.get('organization') or 'ada'}/{asked['name']}"
         url = f"{self.address()}/datasets/{dataset}"
+        if asked.get("type", "model") == "model":
+            dataset, url = f"models/{dataset}", f"{self.address()}/{dataset}"
         if dataset in self.hub.datasets:
             raise Refused(409, "You already created this dataset repo", url=url)
         self.hub.datasets[dataset] = {"main": [{}]}
@@ -213,9 +222,11 @@ class Handler(BaseHTTPRequestHandler):
                 files[value["path"]] = self.hub.objects[value["oid"]]
             elif item["key"] == "deletedFile":
                 del files[value["path"]]
+        validate_benchmark(dataset, files)
         commits.append(files)
         head = self.hub.head(dataset, revision)
-        url = f"{self.address()}/datasets/{dataset}/commit/{head}"
+        place = dataset.removeprefix("models/") if is_model(dataset) else f"datasets/{dataset}"
+        url = f"{self.address()}/{place}/commit/{head}"
         return {"success": True, "commitOid": head, "commitUrl": url, "hookOutput": ""}
 
     def info(self, dataset: str, revision: str | None) -> Any:
@@ -290,11 +301,73 @@ class Handler(BaseHTTPRequestHandler):
         headers["Content-Range"] = f"bytes {start}-{end}/{len(content)}"
         return self._send(206, content[start : end + 1], headers)
 
+    def leaderboard(self, dataset: str) -> Any:
+        self.reader(dataset)
+        benchmark = self.hub.files(dataset, "main")
+        if "eval.yaml" not in benchmark:
+            raise Refused(404, f"{dataset} is no benchmark")
+        rows = []
+        for model in filter(is_model, self.hub.datasets):
+            for name, content in self.hub.files(model, "main").items():
+                if name.startswith(".eval_results/"):
+                    for entry in yaml.safe_load(content):
+                        if entry["dataset"]["id"] == dataset:
+                            rows.append((entry["value"], model.removeprefix("models/"), name))
+        rows.sort(reverse=True)
+        return [
+            {
+                "rank": rank,
+                "modelId": model,
+                "value": value,
+                "filename": name,
+                "verified": False,
+                "author": {"type": "user", "name": model.split("/")[0]},
+            }
+            for rank, (value, model, name) in enumerate(rows, 1)
+        ]
+
     def address(self) -> str:
         return f"http://{self.headers['host']}"
 
 
+def is_model(repository: str) -> bool:
+    return repository.startswith("models/")
+
+
+def validate_benchmark(repository: str, files: dict[str, bytes]) -> None:
+    """Refuses files that the hub's documentation does not describe."""
+
+    def check(path: str, holds: bool, rule: str) -> None:
+        if not holds:
+            raise Refused(400, f"{path}: {rule}")
+
+    if not is_model(repository) and "eval.yaml" in files:
+        found = yaml.safe_load(files["eval.yaml"])
+        for field in ("name", "description", "evaluation_framework"):
+            check("eval.yaml", isinstance(found.get(field), str), f"{field} is a text")
+        check("eval.yaml", bool(found.get("tasks")), "there is a task at least")
+        for task in found["tasks"]:
+            check("eval.yaml", isinstance(task.get("id"), str), "a task has an id")
+            check("eval.yaml", set(task) <= {"id", "config", "split"}, "an unknown field")
+        known = {"name", "description", "evaluation_framework", "tasks"}
+        check("eval.yaml", set(found) <= known, "an unknown field")
+    for path in [path for path in files if path.startswith(".eval_results/")]:
+        check(path, is_model(repository) and path.endswith(".yaml"), "it is a model's YAML file")
+        for entry in yaml.safe_load(files[path]):
+            known = {"dataset", "value", "verifyToken", "date", "source", "notes"}
+            check(path, set(entry) <= known | {"evaluation_framework"}, "an unknown field")
+            dataset = entry["dataset"]
+            check(path, set(dataset) <= {"id", "task_id", "revision"}, "an unknown field")
+            check(path, "/" in dataset["id"] and bool(dataset.get("task_id")), "a dataset and a task")
+            check(path, isinstance(entry["value"], (int, float)), "the value is a number")
+            check(path, isinstance(entry.get("date", ""), str), "the date is a text")
+            datetime.fromisoformat(entry.get("date", "2026-01-01").replace("Z", "+00:00"))
+            source = entry.get("source", {"url": ""})
+            check(path, "url" in source and set(source) <= {"url", "name", "user", "org"}, "source")
+
+
 DATASET = r"([^/]+/[^/]+)"
+MODEL = r"(models/[^/]+/[^/]+)"
 ROUTES: list[tuple[str, str, Any]] = [
     ("GET", "/api/whoami-v2", Handler.whoami),
     ("POST", "/api/repos/create", Handler.create),
@@ -306,6 +379,13 @@ ROUTES: list[tuple[str, str, Any]] = [
     ("POST", rf"/api/datasets/{DATASET}/commit/(.+)", Handler.commit),
     ("POST", rf"/api/datasets/{DATASET}/paths-info/([^/]+)", Handler.paths),
     ("GET", rf"/api/datasets/{DATASET}/tree/([^/]+)(/.*)?", Handler.tree),
+    ("GET", rf"/api/datasets/{DATASET}/leaderboard", Handler.leaderboard),
+    ("POST", rf"/api/{MODEL}/preupload/(.+)", Handler.preupload),
+    ("POST", rf"/api/{MODEL}/commit/(.+)", Handler.commit),
+    ("POST", rf"/api/{MODEL}/branch/(.+)", Handler.branch),
+    ("POST", rf"/api/{MODEL}/paths-info/([^/]+)", Handler.paths),
+    ("GET", rf"/api/{MODEL}/tree/([^/]+)(/.*)?", Handler.tree),
+    ("GET", rf"/api/{MODEL}(?:/revision/(.+))?", Handler.info),
     ("GET", rf"/api/datasets/{DATASET}(?:/revision/(.+))?", Handler.info),
     ("GET HEAD", rf"/datasets/{DATASET}/resolve/([^/]+)/(.+)", Handler.resolve),
 ]

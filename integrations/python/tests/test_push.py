@@ -15,7 +15,7 @@ def test_a_split_goes_to_the_hub_and_back(
     assert pushed.returncode == 0, pushed.stderr
     assert "ada/demo" in hub.hub.private
     first, *others = hub.hub.datasets["ada/demo"]["main"][1:]
-    assert not others and len(first) == 4 * 2 + 4
+    assert not others and len(first) == 4 * 2 + 5
     for line in first["SHA256SUMS"].decode().splitlines():
         digest, name = line.split("  ")
         assert hashlib.sha256(first[name]).hexdigest() == digest, name

@@ -24,6 +24,7 @@ mod responses;
 mod runs;
 mod snapshots;
 mod steering;
+mod submitted_runs;
 mod tasks;
 mod trajectories;
 mod trajectory;
@@ -167,6 +168,7 @@ fn without_parameters() -> OpenApiRouter<App> {
         trajectories: trajectories;
         runs: submit, config_toml, run, moved, moved_csv, iteration, steps;
         steering: pause, resume, cancel, retry, preflight, begin, change;
+        submitted_runs: submit_archive, submissions, submission, publish_submission, refuse_submission;
         steering: publish, withdraw, verify, mark, unmark, clear, regrade, delete;
         findings: review;
         judgements: judgements, judge;

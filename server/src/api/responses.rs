@@ -91,7 +91,7 @@ pub(super) fn complete(document: &mut OpenApi) {
                     false => allow_visitors(operation),
                 });
             }
-            limit_body(operation);
+            limit_body(path, operation);
             complete_errors(operation);
         }
     }
@@ -120,9 +120,12 @@ fn allow_unchanged(operation: &mut Operation) {
     }
 }
 
-fn limit_body(operation: &mut Operation) {
+fn limit_body(path: &str, operation: &mut Operation) {
     if operation.request_body.is_some() {
-        let refused = Response::new("The body has more than 1 MiB");
+        let refused = Response::new(match path {
+            "/api/v1/submissions" => "The body has more than 1 GiB",
+            _ => "The body has more than 1 MiB",
+        });
         let responses = &mut operation.responses.responses;
         responses.insert("413".to_owned(), refused.into());
     }

@@ -10,13 +10,15 @@ use swe_ci_engine::{
     CurationPlan, EXAMPLE_PLAN, Engine, Error, ImportOptions, ImportSource, Imported,
 };
 use swe_ci_views::curation::{CurationDetail, CurationState, DroppedByReview};
+use swe_ci_views::hub_results::benchmark_yaml;
+use swe_ci_views::leaderboard::{Published, PublishedRow};
 use swe_ci_views::preparation::TaskAudit;
 use swe_ci_views::task_results::Difficulty;
 use swe_ci_views::view::{TaskState, TaskSummary};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
-use super::hub_push::{self, HubTarget, Pushed};
+use super::hub_push::{self, HubTarget, Pushed, RepositoryKind};
 use super::output;
 use super::signals::stop_on_signals;
 use crate::config::GlobalOptions;
@@ -93,6 +95,13 @@ Examples:
   HF_TOKEN=… swe-ci dataset push demo --to hf:acme/swe-ci-demo --private
   swe-ci dataset import --from hf:acme/swe-ci-demo --split demo";
 
+const OUTSIDE_HELP: &str = "\
+The models' repositories say these values, and nothing here has checked them: they
+take no rank. Reading again replaces them. HF_ENDPOINT names another hub.
+
+Examples:
+  swe-ci dataset outside-results demo --from hf:acme/swe-ci-demo";
+
 const SHARE_HELP: &str = "\
 An import does this by itself where SWE_CI_ARTIFACTS or SWE_CI_REGISTRY are set.
 What is there already is not sent again.
@@ -128,6 +137,18 @@ pub(super) enum Command {
     /// Push a split to a dataset of the Hugging Face hub, in the official layout
     #[command(after_help = format!("{}\n\n{PUSH_EXAMPLES}", hub_push::HELP))]
     Push(Push),
+    /// Read the hub's leaderboard of a benchmark, and show it below that of a split
+    #[command(after_help = OUTSIDE_HELP)]
+    OutsideResults {
+        /// The split that the benchmark is
+        split: String,
+        /// The benchmark's dataset, hf:OWNER/NAME
+        #[arg(long, value_name = "DATASET")]
+        from: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Put the code and images of a split where other machines find them
     #[command(after_help = SHARE_HELP)]
     Share {
@@ -323,6 +344,24 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
             output::note(format_args!("{tasks} tasks in {}", folder.display()));
             Ok(())
         }
+        Command::OutsideResults { split, from, json } => {
+            let (read, left_out) = engine.read_hub_leaderboard(&from, &split).await?;
+            if left_out > 0 {
+                output::note(format_args!(
+                    "left out {left_out} values that are no EvoScore, -1 to 1"
+                ));
+            }
+            output::show(&read, json, |read: &Published| {
+                let row = |row: &PublishedRow| {
+                    [
+                        row.model.clone(),
+                        row.provider.clone(),
+                        format!("{:.4}", row.evoscore),
+                    ]
+                };
+                output::table("model | provider | EvoScore:", read.rows.iter().map(row))
+            })
+        }
         Command::Push(options) => push(global, &engine, options).await,
         Command::Share { split } => {
             let tasks = engine.share(&split, &output::say).await?;
@@ -390,10 +429,19 @@ async fn push(global: &GlobalOptions, engine: &Engine, options: Push) -> Result<
 async fn push_from(folder: &Path, engine: &Engine, options: &Push) -> Result<(), Failure> {
     let split = &options.split;
     let tasks = engine.export(split, folder, &output::say).await?;
-    let card = folder.join("README.md");
-    std::fs::write(&card, engine.split(split).await?.hub_card())
-        .map_err(|e| Failure::new(format!("{}: {e}", card.display())))?;
+    let detail = engine.split(split).await?;
+    let beside = [
+        ("README.md", detail.hub_card()),
+        ("eval.yaml", benchmark_yaml(split, tasks)),
+    ];
+    for (name, text) in beside {
+        let file = folder.join(name);
+        std::fs::write(&file, text)
+            .map_err(|e| Failure::new(format!("{}: {e}", file.display())))?;
+    }
     let pushed = Pushed {
+        kind: RepositoryKind::Dataset,
+        pull_request: false,
         folder,
         message: format!("Split {split}: {tasks} tasks"),
         private: options.private,

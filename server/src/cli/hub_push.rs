@@ -1,4 +1,4 @@
-//! Pushes files to datasets of the Hugging Face hub, by the hub's own program `hf`:
+//! Pushes files to datasets and models of the Hugging Face hub, by the hub's own program `hf`:
 //! it speaks the hub's upload, which this program need not.
 
 use std::io::ErrorKind;
@@ -18,7 +18,7 @@ The program `hf` of the hub pushes (pip install huggingface_hub). The token of
 an account that may write there is in HF_TOKEN; HF_ENDPOINT names another hub.
 The dataset is created when absent. All files arrive in one commit, or none.";
 
-/// A dataset to push to, `hf:OWNER/NAME[@BRANCH]`.
+/// A dataset or a model to push to, `hf:OWNER/NAME[@BRANCH]`.
 #[derive(Debug, Clone)]
 pub(super) struct HubTarget {
     dataset: String,
@@ -44,15 +44,32 @@ impl FromStr for HubTarget {
     }
 }
 
+/// What a repository of the hub holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RepositoryKind {
+    Dataset,
+    Model,
+}
+
 impl HubTarget {
+    /// `OWNER/NAME`, and the branch or commit.
+    pub(super) fn parts(&self) -> (&str, &str) {
+        (&self.dataset, &self.branch)
+    }
+
     /// Pushes the files of a folder in one commit.
     pub(super) async fn push(&self, pushed: &Pushed<'_>) -> Result<(), Failure> {
         let Self { dataset, branch } = self;
         let mut command = hf(&["upload", dataset]);
         command.arg(pushed.folder).arg(".");
-        command.args(["--repo-type", "dataset", "--revision", branch]);
+        let kind = match pushed.kind {
+            RepositoryKind::Dataset => "dataset",
+            RepositoryKind::Model => "model",
+        };
+        command.args(["--repo-type", kind, "--revision", branch]);
         command.args(["--commit-message", &pushed.message]);
         command.args(pushed.private.then_some("--private"));
+        command.args(pushed.pull_request.then_some("--create-pr"));
         // Progress and problems go to the caller's terminal.
         let done = command.stderr(Stdio::inherit()).output().await;
         let done = done.map_err(|error| no_hf(&error))?;
@@ -115,6 +132,8 @@ pub(super) struct Pushed<'a> {
     pub message: String,
     /// A dataset that is created shall be private.
     pub private: bool,
+    pub kind: RepositoryKind,
+    pub pull_request: bool,
 }
 
 fn hf(arguments: &[&str]) -> Command {

@@ -5,6 +5,7 @@ mod account;
 mod dataset;
 mod disk;
 mod doctor;
+mod export;
 mod failure;
 mod findings;
 mod gate;
@@ -17,6 +18,7 @@ mod leaderboard;
 mod output;
 mod plan;
 mod price;
+mod publish;
 mod read;
 mod regrade;
 mod rescore;
@@ -29,7 +31,7 @@ mod signals;
 mod snapshot;
 mod steer;
 mod style;
-mod try_out;
+mod submit;
 mod upgrade_check;
 mod verify;
 mod work;
@@ -150,6 +152,15 @@ enum Command {
     /// Import results made elsewhere as a finished run
     #[command(after_help = import_results::AFTER_HELP)]
     ImportResults(import_results::Options),
+    /// Export recorded runs for other programs
+    #[command(subcommand)]
+    Export(export::Command),
+    /// Publish a run as a result of a benchmark on the Hugging Face hub
+    #[command(after_help = publish::AFTER_HELP)]
+    Publish(publish::Options),
+    /// Submit a finished run to another site, or pack it for that
+    #[command(after_help = submit::AFTER_HELP)]
+    Submit(submit::Options),
     /// Score stored runs again, after a change of the metric definitions
     #[command(after_help = rescore::AFTER_HELP)]
     Rescore(rescore::Options),
@@ -249,6 +260,13 @@ impl Cli {
             Command::Score(options) => score::execute(options).await,
             Command::ImportResults(options) => {
                 import_results::execute(&engine().await?, options).await
+            }
+            Command::Export(command) => export::execute(&engine().await?, command).await,
+            Command::Publish(options) => {
+                publish::execute(&global, &engine().await?, &options).await
+            }
+            Command::Submit(options) => {
+                submit::execute(&engine().await?, &options, global.site_token()).await
             }
             Command::Verify(options) => verify::execute(&engine().await?, &options).await,
             Command::Shell(options) => shell::execute(&engine().await?, &options).await,

@@ -154,6 +154,12 @@ impl GlobalOptions {
         Traces::to(&url, runtime).map(Some)
     }
 
+    /// The token of the account that submits runs to another site.
+    pub(crate) fn site_token(&self) -> Option<SecretString> {
+        let token = Environment::from_process().get("SWE_CI_TOKEN");
+        token.map(SecretString::from)
+    }
+
     /// The engine's configuration. `workers` is 0 for a command that executes
     /// no runs.
     ///

@@ -5,14 +5,17 @@ use std::any::Any;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::header::CONTENT_LENGTH;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
+use http_body_util::Limited;
+use swe_ci_engine::MOST_ARCHIVE_BYTES;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
-use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::trace::TraceLayer;
 use tracing::Span;
 use uuid::Uuid;
@@ -23,6 +26,10 @@ use crate::problem::{self, Problem};
 /// The time limit until the response's head; streams may last longer.
 const MAX_SECONDS: u64 = 30;
 const MAX_BODY_BYTES: usize = 1024 * 1024;
+
+/// The address that takes archives, and its limits.
+const UPLOADS: &str = "/api/v1/submissions";
+const UPLOAD_PATIENCE: Duration = Duration::from_hours(1);
 
 const INVITATION: &str = "/invitation/";
 
@@ -52,8 +59,12 @@ fn layers_within(router: Router, patience: Duration) -> Router {
         .on_response(log_response)
         .on_failure(());
     router
-        .layer(RequestBodyLimitLayer::new(MAX_BODY_BYTES))
-        .layer(from_fn(move |request, next| {
+        .layer(from_fn(limit_body))
+        .layer(from_fn(move |request: Request, next| {
+            let patience = match is_upload(&request) {
+                true => UPLOAD_PATIENCE,
+                false => patience,
+            };
             within(patience, request, next)
         }))
         .layer(CatchPanicLayer::custom(panicked))
@@ -72,12 +83,11 @@ fn worth_compressing() -> impl Predicate {
 /// Assigns the request's id, and writes it to the response.
 async fn identify(mut request: Request, next: Next) -> Response {
     let id = RequestId::from_headers(request.headers());
+    let most = most_bytes(&request);
     request.extensions_mut().insert(id.clone());
     let mut response = next.run(request).await;
     if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        response
-            .extensions_mut()
-            .insert(Problem::too_large(MAX_BODY_BYTES));
+        response.extensions_mut().insert(Problem::too_large(most));
     }
     let mut response = problem::finish(response, &id.0);
     if let Ok(value) = HeaderValue::from_str(&id.0) {
@@ -140,6 +150,28 @@ fn log_response<B>(response: &axum::http::Response<B>, latency: Duration, span: 
     }
 }
 
+fn is_upload(request: &Request) -> bool {
+    request.method() == Method::POST && request.uri().path() == UPLOADS
+}
+
+fn most_bytes(request: &Request) -> usize {
+    match is_upload(request) {
+        true => usize::try_from(MOST_ARCHIVE_BYTES).unwrap_or(usize::MAX),
+        false => MAX_BODY_BYTES,
+    }
+}
+
+async fn limit_body(request: Request, next: Next) -> Response {
+    let most = most_bytes(&request);
+    let announced = request.headers().get(CONTENT_LENGTH);
+    let announced = announced.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > most) {
+        return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+    }
+    let limited = request.map(|body| Body::new(Limited::new(body, most)));
+    next.run(limited).await
+}
+
 async fn within(patience: Duration, request: Request, next: Next) -> Response {
     match tokio::time::timeout(patience, next.run(request)).await {
         Ok(response) => response,
@@ -168,7 +200,7 @@ fn panicked(cause: Box<dyn Any + Send>) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use axum::body::{Body, to_bytes};
+    use axum::body::to_bytes;
     use axum::routing::{get, post};
     use tower::ServiceExt;
 

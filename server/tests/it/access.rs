@@ -22,7 +22,7 @@ const OPEN_FORMS: [&str; 4] = [
 const BACK: &str = "/sign-in/{provider}/callback";
 
 /// Forms of pages, which no listing contains.
-const FORMS: [&str; 15] = [
+const FORMS: [&str; 16] = [
     "/sign-in",
     "/sign-in/{provider}",
     "/sign-out",
@@ -38,6 +38,7 @@ const FORMS: [&str; 15] = [
     "/datasets/{split}",
     "/disk",
     "/snapshots",
+    "/submissions",
 ];
 
 #[tokio::test]

@@ -47,8 +47,8 @@ pub(super) fn PublishedRows(
                     <label class="box">
                         <input type="checkbox" class="published-shown" checked=comparable || alone/>
                         {match comparable {
-                            true => format!("Show {count} results from the paper"),
-                            false => format!("Show {count} results from the paper (other tasks)"),
+                            true => format!("Show {count} published results"),
+                            false => format!("Show {count} published results (other tasks)"),
                         }}
                     </label>
                     <Hatching/>
@@ -62,7 +62,16 @@ pub(super) fn PublishedRows(
 #[component]
 fn Line(row: PublishedRow, tasks: u32, error: f64, columns: Columns, floor: f64) -> impl IntoView {
     let provider = (!row.provider.is_empty()).then(|| format!("{} · ", row.provider));
-    let (model, released) = (row.model.clone(), row.release_date.clone());
+    let model = row.model.clone();
+    // Hubs do not tell it.
+    let released = Some(row.release_date.clone())
+        .filter(|day| !day.is_empty())
+        .map(|day| {
+            view! {
+                <span class="visually-hidden">"released "</span>
+                <time datetime=day.clone() title="Release date">{day.clone()}</time>
+            }
+        });
     let cell = |column| cell(column, &row, tasks, error, floor);
     let cells = columns.shown().map(cell).collect_any();
     view! {
@@ -73,8 +82,7 @@ fn Line(row: PublishedRow, tasks: u32, error: f64, columns: Columns, floor: f64)
                 <Tag text="published".to_owned() tone=Tone::Elsewhere hint="As published elsewhere; the raw results are not available here"/>
                 <small>
                     {provider}
-                    <span class="visually-hidden">"released "</span>
-                    <time datetime=released.clone() title="Release date">{released.clone()}</time>
+                    {released}
                 </small>
             </th>
             {cells}
@@ -89,7 +97,9 @@ fn cell(column: Column, row: &PublishedRow, tasks: u32, error: f64, floor: f64) 
                 <span class="score">
                     <span class="score-figures">
                         <span class="score-number">{format::score(row.evoscore)}</span>
-                        <span class="score-interval">{format!("± {}", format::score(error))}</span>
+                        {(error > 0.0).then(|| view! {
+                            <span class="score-interval">{format!("± {}", format::score(error))}</span>
+                        })}
                     </span>
                     <PublishedBar value=row.evoscore floor/>
                 </span>
@@ -100,7 +110,7 @@ fn cell(column: Column, row: &PublishedRow, tasks: u32, error: f64, floor: f64) 
     let known = match column {
         Column::ZeroRegression => row.zero_regression_rate.map(format::share),
         Column::Tasks => Some(format::thousands(tasks)),
-        Column::Released => Some(row.release_date.clone()),
+        Column::Released => Some(row.release_date.clone()).filter(|day| !day.is_empty()),
         _ => None,
     };
     let class = known.as_ref().map_or("number unknown", |_| "number");

@@ -184,7 +184,7 @@ impl Engine {
         }
     }
 
-    fn hub(&self) -> Result<Hub> {
+    pub(super) fn hub(&self) -> Result<Hub> {
         let config = self.config();
         let endpoint = config.hub_endpoint.as_deref();
         let endpoint = endpoint.unwrap_or(swe_ci_hub::DEFAULT_ENDPOINT);

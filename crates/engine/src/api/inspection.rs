@@ -359,7 +359,7 @@ pub(super) fn lost_between(tests: &TestList, before: &Outcomes, after: &Outcomes
     lost.map(|(id, _)| id.clone()).collect()
 }
 
-pub(super) fn report_of(steps: &[StepRow], iteration: u32) -> Option<String> {
+pub(crate) fn report_of(steps: &[StepRow], iteration: u32) -> Option<String> {
     let mut latest = steps.iter().rev();
     let test = latest.find(|step| (step.iteration, step.role) == (iteration, Role::Test));
     test.and_then(|step| step.product.clone())

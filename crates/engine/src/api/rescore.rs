@@ -2,12 +2,14 @@
 //! runs again: verdicts follow from the reports, or where those are not stored,
 //! from the recorded outcomes.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use swe_ci_base::error::Result;
 use swe_ci_core::metrics::{SuiteCounts, Verdict};
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Report;
-use swe_ci_store::{EvolutionRow, IterationRow, StepRow, Suite};
+use swe_ci_store::{EvolutionRow, IterationRow, Suite};
 use swe_ci_views::account::AccountRole;
 
 use crate::api::inspection::report_of;
@@ -83,46 +85,52 @@ impl Engine {
         }
         let suite = self.store.suite(&evolution.suite).await?;
         let steps = self.store.steps(&evolution.id).await?;
-        let mut before = suite.base_outcomes.clone();
-        let mut changed = Vec::new();
+        let mut reports = HashMap::new();
         for row in &rows {
-            let (outcomes, passed) = self.outcomes(row, &steps, &suite).await?;
-            let lost = outcomes.lost_since(&before);
-            let verdict = match row.verdict {
-                Verdict::Scored { .. } => Verdict::Scored {
-                    in_target: outcomes.passed(),
-                    passed,
-                    lost,
-                },
-                Verdict::Collapsed { .. } => Verdict::Collapsed { lost },
-            };
-            let gained = outcomes.gained_since(&before);
-            changed.extend(recounted(row, verdict, gained, &outcomes));
-            if matches!(verdict, Verdict::Scored { .. }) {
-                before = outcomes;
+            if let Some(key) = report_of(&steps, row.iteration) {
+                let report = Report::parse(&self.artifacts.get(&key).await?);
+                let report = report.map_err(anyhow::Error::new)?;
+                let counted = (Outcomes::of(&suite.tests, &report), report.passed());
+                reports.insert(row.iteration, counted);
             }
         }
-        Ok((count, changed))
+        Ok((count, recount_by_test(&suite, &rows, &reports)))
     }
+}
 
-    /// Outcomes and passing tests of an iteration: from its report if that is
-    /// stored, else as recorded.
-    async fn outcomes(
-        &self,
-        row: &IterationRow,
-        steps: &[StepRow],
-        suite: &Suite,
-    ) -> Result<(Outcomes, u32)> {
-        let Verdict::Scored { passed, .. } = row.verdict else {
-            return Ok((row.outcomes.clone(), 0));
+/// The iterations that count otherwise than they say. Outcomes and passing tests of
+/// an iteration are those of its report if that is stored, else as recorded.
+pub(crate) fn recount_by_test(
+    suite: &Suite,
+    rows: &[IterationRow],
+    reports: &HashMap<u32, (Outcomes, u32)>,
+) -> Vec<IterationRow> {
+    let mut before = suite.base_outcomes.clone();
+    let mut changed = Vec::new();
+    for row in rows {
+        let reported = reports.get(&row.iteration).cloned();
+        let (outcomes, verdict) = match row.verdict {
+            Verdict::Scored { passed, .. } => {
+                let (outcomes, passed) = reported.unwrap_or_else(|| (row.outcomes.clone(), passed));
+                let verdict = Verdict::Scored {
+                    in_target: outcomes.passed(),
+                    passed,
+                    lost: outcomes.lost_since(&before),
+                };
+                (outcomes, verdict)
+            }
+            Verdict::Collapsed { .. } => {
+                let lost = row.outcomes.lost_since(&before);
+                (row.outcomes.clone(), Verdict::Collapsed { lost })
+            }
         };
-        let Some(key) = report_of(steps, row.iteration) else {
-            return Ok((row.outcomes.clone(), passed));
-        };
-        let report = Report::parse(&self.artifacts.get(&key).await?);
-        let report = report.map_err(anyhow::Error::new)?;
-        Ok((Outcomes::of(&suite.tests, &report), report.passed()))
+        let gained = outcomes.gained_since(&before);
+        changed.extend(recounted(row, verdict, gained, &outcomes));
+        if matches!(verdict, Verdict::Scored { .. }) {
+            before = outcomes;
+        }
     }
+    changed
 }
 
 /// Where only counts are known, losses and gains are net.
@@ -168,7 +176,8 @@ mod tests {
     use swe_ci_core::run::RunConfig;
     use swe_ci_core::step::{Ending, Role, StepOutcome};
     use swe_ci_core::task::TaskId;
-    use swe_ci_store::{ImportedEvolution, ImportedRun, TaskRow};
+    use swe_ci_store::{ImportedEvolution, ImportedRun, StepRow, TaskRow};
+    use swe_ci_views::account::Standing;
     use swe_ci_views::view::{Provenance, TaskState};
 
     /// A report in which the tests a, b, c pass or fail by letter.
@@ -248,6 +257,8 @@ mod tests {
         let task_id = TaskId::new("t").unwrap();
         let run = ImportedRun {
             source: "a test".into(),
+            standing: Standing::default(),
+            submission: None,
             config: RunConfig::human("s"),
             provenance: Provenance::default(),
             tasks: vec![TaskRow {

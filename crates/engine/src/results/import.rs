@@ -15,7 +15,7 @@ use swe_ci_core::run::{HarnessConfig, Kind, Limits, RunConfig};
 use swe_ci_core::step::Plan;
 use swe_ci_dataset::TaskLine;
 use swe_ci_store::{ImportedEvolution, ImportedRun, TaskRow};
-use swe_ci_views::account::AccountRole;
+use swe_ci_views::account::{AccountRole, Standing};
 use swe_ci_views::view::{ImportedFrom, Provenance, TaskState};
 
 use super::trajectories::Trajectories;
@@ -175,6 +175,8 @@ fn run(
     }
     let run = ImportedRun {
         source: source(experiment, &config, layout),
+        standing: Standing::default(),
+        submission: None,
         provenance: provenance(experiment, &config, layout),
         tasks: experiment.tasks.iter().map(|t| row(&t.line)).collect(),
         evolutions,

@@ -25,5 +25,6 @@ mod secrets;
 mod steering;
 mod storm;
 mod style;
+mod submitted_runs;
 mod verify;
 mod workers;

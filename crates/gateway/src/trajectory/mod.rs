@@ -10,6 +10,7 @@
 //! ```
 
 mod atif;
+mod chat;
 mod conversations;
 mod digest;
 mod messages;
@@ -24,6 +25,7 @@ use swe_ci_views::conversation::{Messages, RecordingFormat};
 use swe_ci_views::trajectories::StepDigest;
 
 pub use atif::About;
+pub use chat::Chat;
 pub(crate) use digest::{is_too_long, tokens_of_refusal};
 
 use conversations::{Conversation, conversations};
@@ -55,6 +57,11 @@ impl Conversations {
     /// The numbers of the step: its calls, failures and repetitions.
     pub fn digest(&self) -> StepDigest {
         digest::digest(&self.0)
+    }
+
+    /// The main one as chat messages.
+    pub fn chat(&self) -> Chat {
+        self.0.first().map(chat::chat).unwrap_or_default()
     }
 
     /// As Harbor's Agent Trajectory Interchange Format.

@@ -1,5 +1,6 @@
 //! Rows of evolutions, their steps and iterations.
 
+use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
 use swe_ci_base::clock::{rfc3339, seconds_between};
 use swe_ci_base::error::Result;
@@ -79,7 +80,7 @@ impl Start {
 }
 
 /// A completed attempt at a step.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StepRow {
     pub iteration: u32,
     pub role: Role,
@@ -123,7 +124,7 @@ impl StepRow {
 }
 
 /// The result of a test step, if it counts.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct IterationRow {
     pub iteration: u32,
     pub verdict: Verdict,

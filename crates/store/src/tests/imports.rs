@@ -3,6 +3,7 @@
 use swe_ci_core::finding::Decision;
 use swe_ci_core::results::Change;
 use swe_ci_core::run::{HarnessConfig, Kind};
+use swe_ci_views::account::Standing;
 use swe_ci_views::view::ImportedFrom;
 
 use super::*;
@@ -34,6 +35,8 @@ pub(super) fn imported(digest: &str, passes: &[u32]) -> ImportedRun {
     };
     ImportedRun {
         source: "reference/exp".into(),
+        standing: Standing::default(),
+        submission: None,
         config,
         provenance: Provenance {
             imported: Some(ImportedFrom {

@@ -27,6 +27,7 @@ mod run_counts;
 mod snapshots;
 mod steering;
 mod styles;
+mod submitted_runs;
 mod tokens;
 mod upgrade;
 mod verifications;

@@ -19,6 +19,7 @@ mod snapshots;
 mod splits;
 mod steering;
 mod submitted_form;
+mod submitted_runs;
 
 use axum::routing::{get, post};
 use axum::{Extension, Router};
@@ -42,6 +43,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/notifications", post(notifications::change))
         .route("/disk", post(disk::change))
         .route("/snapshots", post(snapshots::change))
+        .route("/submissions", post(submitted_runs::decide))
         .route("/datasets/import", post(import::begin))
         .route("/datasets/new", post(curations::begin))
         .route("/datasets/curations/{id}", post(curations::change))

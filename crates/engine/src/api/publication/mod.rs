@@ -29,6 +29,15 @@ impl Engine {
             }
             Visibility::Withdrawn | Visibility::Private => {}
         }
+        if let Some(submitted) = self.store.submitted_run(run_id).await?
+            && submitted
+                .decision
+                .is_none_or(|decision| !decision.published)
+        {
+            return Err(Error::Conflict(
+                "this run was submitted from elsewhere; only its review publishes it".into(),
+            ));
+        }
         if let Some(handover) = &run.config.handover {
             let earlier = self.store.standing(&handover.run).await?;
             if earlier.visibility != Visibility::Public {
@@ -50,12 +59,7 @@ impl Engine {
     /// published.
     pub async fn unpublish(&self, run_id: &str, reason: &str) -> Result<()> {
         let run = self.steerable_run(run_id).await?;
-        let reason = reason.trim();
-        if !(1..=LONGEST_REASON).contains(&reason.chars().count()) {
-            return Err(Error::Invalid(format!(
-                "say why it is withdrawn, in 1 to {LONGEST_REASON} characters"
-            )));
-        }
+        let reason = reason_for("it is withdrawn", reason)?;
         match run.visibility {
             Visibility::Withdrawn => Ok(()),
             Visibility::Private => Err(Error::Conflict(
@@ -63,6 +67,17 @@ impl Engine {
             )),
             Visibility::Public => self.store.withdraw(run_id, reason, self.by()).await,
         }
+    }
+}
+
+/// A reason without the space around it.
+pub(super) fn reason_for<'a>(what: &str, reason: &'a str) -> Result<&'a str> {
+    let reason = reason.trim();
+    match (1..=LONGEST_REASON).contains(&reason.chars().count()) {
+        true => Ok(reason),
+        false => Err(Error::Invalid(format!(
+            "say why {what}, in 1 to {LONGEST_REASON} characters"
+        ))),
     }
 }
 

@@ -42,7 +42,7 @@ impl Engine {
         let entries = self.entries_of(split, runs).await?;
         // Measured with tests at hand, from the base of each task.
         let published = match (board.mode, &board.handover) {
-            (Mode::Tdd, None) => published().clone(),
+            (Mode::Tdd, None) => self.outside_results(split).await?,
             _ => Published::default(),
         };
         let mut of = self.extent_of(split).await?;
@@ -52,6 +52,13 @@ impl Engine {
             of.tasks = tasks.unwrap_or_default();
         }
         Ok(LeaderboardData::new(board, of, entries, published))
+    }
+
+    /// Results of a split that only others have: those of the hub's leaderboard if it
+    /// was read, else the paper's.
+    async fn outside_results(&self, split: &str) -> Result<Published> {
+        let read = self.store.outside_results(split).await?;
+        Ok(read.unwrap_or_else(|| published().clone()))
     }
 
     /// The entries of those of these runs of a split that have scores.
