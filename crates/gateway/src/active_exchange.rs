@@ -15,8 +15,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
-use super::protocol::{AgentRequest, Problem};
-use super::provider_request::{Failure, Judged, Next};
+use super::protocol::{AgentRequest, Form, Problem};
+use super::provider_request::{Failure, Judged};
 use super::recording::{Exchange, MAX_ANSWER};
 use super::reply::{Reply, content_type, reply};
 use super::session_state::SessionState;
@@ -62,6 +62,7 @@ pub(super) async fn respond(
         trouble: None,
         session: session.clone(),
         reply,
+        form: Form::default(),
         has_head: false,
         held: Vec::new(),
         recorded: Vec::new(),
@@ -96,6 +97,8 @@ pub(super) struct ActiveExchange {
     is_repeated: bool,
     pub(super) exchange: Exchange,
     pub(super) reply: Reply,
+    /// In which the request was last sent.
+    pub(super) form: Form,
     /// The provider has begun to answer.
     pub(super) has_head: bool,
     pub(super) own_pause: Duration,
@@ -190,16 +193,20 @@ impl ActiveExchange {
         let session = self.session.clone();
         let config = &session.config;
         loop {
-            let outgoing = self
-                .request
-                .outgoing(&config.endpoint, config.allow_hosted_tools);
+            let known = session.known.form();
+            self.request.streamed &= !(self.request.in_process && known == Form::Whole);
+            // What a harness wants as a stream, it gets as none other.
+            self.form = match known {
+                Form::Whole if self.request.streamed => Form::Streamed,
+                form => form,
+            };
+            let outgoing =
+                self.request
+                    .outgoing(&config.endpoint, self.form, config.allow_hosted_tools);
             let failure = match self.try_once(&outgoing, headers).await {
                 Ok(trouble) => return trouble,
                 Err(failure) => failure,
             };
-            if self.falls_back_to_whole(&failure) {
-                continue;
-            }
             match self.judge(&failure).await {
                 Judged::Again => {}
                 Judged::Request => {
@@ -209,18 +216,6 @@ impl ActiveExchange {
                 Judged::Provider(why) => return Some(self.give_up(why).await),
             }
         }
-    }
-
-    /// Whether the request is worth another try that asks for a whole answer: some
-    /// providers never stream.
-    fn falls_back_to_whole(&mut self, failure: &Failure) -> bool {
-        let is_refused = failure.next == Next::Probe
-            && failure
-                .status()
-                .is_some_and(|status| status.is_client_error());
-        let asks = is_refused && self.request.in_process && self.request.streamed;
-        self.request.streamed &= !asks;
-        asks
     }
 
     /// Waits for something. Once a try has failed, the harness gets keep-alive bytes

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use swe_ci_base::clock::now_ms;
 
 use super::active_exchange::ActiveExchange;
-use super::probe_results::LONGEST_PAUSE;
+use super::probe_results::{LONGEST_PAUSE, is_refusal};
+use super::protocol::Form;
 use super::provider_request::{Failure, Judged, Next};
 use super::recording::Retry;
 
@@ -34,9 +35,30 @@ impl ActiveExchange {
         match self.wait_until_available(failure).await {
             Err(why) => Judged::Provider(why),
             Ok(Some(_)) => Judged::Again,
+            Ok(None) if let Some(judged) = self.judge_form(failure) => judged,
             Ok(None) if self.may_be_retried(failure).await => Judged::Again,
             Ok(None) => Judged::Request,
         }
+    }
+
+    /// What follows if the platform's own request was refused in the form of this one. A
+    /// harness that had an answer in another form of its own is to blame itself.
+    fn judge_form(&self, failure: &Failure) -> Option<Judged> {
+        let known = self.session.known.form();
+        if !self.request.streamed || known <= self.form || !failure.status().is_some_and(is_refusal)
+        {
+            return None;
+        }
+        if known != Form::Whole || self.request.in_process {
+            return Some(Judged::Again);
+        }
+        let is_first = self.session.totals().answers == 0;
+        let why = &failure.why;
+        is_first.then(|| {
+            Judged::Provider(format!(
+                "the harness asks for streams, and the provider answers only without streaming: {why}. Choose another provider, or the harness builtin"
+            ))
+        })
     }
 
     /// Probes until the provider answers. Returns its trouble before, if it had any.

@@ -16,8 +16,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use futures::StreamExt;
 use swe_ci_core::usage::Usage;
 
-use super::probe_results::{ProbeResult, Verdict};
-use super::protocol::{self, Meter, Metered};
+use super::probe_results::{ProbeResult, Verdict, is_refusal};
+use super::protocol::{self, Form, Meter, Metered, Outgoing};
 use super::provider_request::shorten;
 use super::session_state::SessionState;
 use super::unpacking::pieces;
@@ -57,15 +57,48 @@ impl SessionState {
         verdict
     }
 
-    /// Some providers only stream, others never do.
+    /// Asks in one form after the other until one is not refused. The form of an answer is
+    /// the provider's if the one before it is refused again: some refusals pass.
     async fn ask_for_a_word(&self) -> ProbeResult {
-        match self.ask_once(true).await {
-            Err((Some(status), _)) if status.is_client_error() => self.ask_once(false).await,
-            answered => answered,
+        let mut refused = None::<(Outgoing, StatusCode, String)>;
+        for form in Form::ALL {
+            let question = self.question(form)?;
+            if refused
+                .as_ref()
+                .is_some_and(|(before, ..)| *before == question)
+            {
+                continue;
+            }
+            let asked = self.ask_once(&question).await;
+            match (asked, refused) {
+                (Err((Some(status), why)), _) if is_refusal(status) => {
+                    refused = Some((question, status, why));
+                }
+                (Ok(first), Some((before, status, _))) => {
+                    let again = self.ask_once(&before).await;
+                    if matches!(again, Err((Some(now), _)) if now == status) {
+                        self.known.learn_form(form);
+                    }
+                    return Ok(first);
+                }
+                (asked, _) => {
+                    asked.iter().for_each(|_| self.known.learn_form(form));
+                    return asked;
+                }
+            }
         }
+        let refused = refused.map(|(_, status, why)| (Some(status), why));
+        Err(refused.unwrap_or_default())
     }
 
-    async fn ask_once(&self, streamed: bool) -> ProbeResult {
+    fn question(&self, form: Form) -> Result<Outgoing, (Option<StatusCode>, String)> {
+        let endpoint = &self.config.endpoint;
+        let request = protocol::minimal(endpoint, QUESTION, form != Form::Whole);
+        let request = request.map_err(|why| (None, why))?;
+        Ok(request.outgoing(endpoint, form, false))
+    }
+
+    async fn ask_once(&self, question: &Outgoing) -> ProbeResult {
         let limit = self.gateway.inner.retry_policy.probe_limit;
         let mut probe = Probe {
             session: self,
@@ -73,7 +106,7 @@ impl SessionState {
             first: None,
             usage: Usage::default(),
         };
-        let asked = tokio::time::timeout(limit, probe.ask(streamed)).await;
+        let asked = tokio::time::timeout(limit, probe.ask(question)).await;
         asked.unwrap_or_else(|_| match (probe.meter.says(), probe.first) {
             // It is at work: some models think for long.
             (true, Some(first)) => Ok(first),
@@ -92,18 +125,15 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    async fn ask(&mut self, streamed: bool) -> ProbeResult {
+    async fn ask(&mut self, question: &Outgoing) -> ProbeResult {
         let (began, session) = (Instant::now(), self.session);
-        let endpoint = &session.config.endpoint;
-        let request = protocol::minimal(endpoint, QUESTION, streamed).map_err(|e| (None, e))?;
-        let outgoing = request.outgoing(endpoint, false);
         // Anthropic's protocol asks for it; harnesses send it themselves.
         let version = HeaderValue::from_static("2023-06-01");
         let headers = HeaderMap::from_iter([(
             axum::http::HeaderName::from_static("anthropic-version"),
             version,
         )]);
-        let sent = session.send(&outgoing, &headers).await;
+        let sent = session.send(question, &headers).await;
         let response = sent.map_err(|failure| (failure.status(), failure.why))?;
         let (mut text, mut broken) = (Vec::new(), None);
         let mut pieces = pin!(pieces(response));

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 
+use super::protocol::Form;
+
 /// The longest pause between two tries, unless the provider asks for more.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
@@ -15,6 +17,11 @@ const MAX_ENDS: usize = 8;
 /// Whether a request is worth another try before the probe, which it may save.
 pub(super) fn is_transient(status: StatusCode) -> bool {
     status.is_server_error() || [408, 429].contains(&status.as_u16())
+}
+
+/// Whether the request itself, or its form, may be at fault.
+pub(super) fn is_refusal(status: StatusCode) -> bool {
+    status.is_client_error() && !is_transient(status)
 }
 
 /// How long the first part of an answer took; or why the provider cannot answer.
@@ -41,6 +48,8 @@ struct Learned {
     fastest: Option<Duration>,
     /// The reasons that end answers to probes and are none of the protocol's.
     ends: BTreeSet<String>,
+    /// The first of the forms of requests that is not refused.
+    form: Form,
 }
 
 /// Whether the provider answers requests as small as a probe.
@@ -60,7 +69,7 @@ impl ProviderRecord {
     pub fn learn(&self, asked: ProbeResult, after_answer: bool, first_pause: Duration) -> Verdict {
         let mut learned = self.learned();
         let status = asked.as_ref().err().and_then(|(status, _)| *status);
-        let refused = status.filter(|status| status.is_client_error() && !is_transient(*status));
+        let refused = status.filter(|status| is_refusal(*status));
         learned.probes = match (learned.probes, refused) {
             _ if asked.is_ok() => ProbeSupport::Answered,
             (ProbeSupport::Unknown, Some(_)) => ProbeSupport::Refused(Instant::now()),
@@ -115,6 +124,15 @@ impl ProviderRecord {
     /// Whether answers to probes end for this reason too.
     pub fn knows_end(&self, end: &str) -> bool {
         self.learned().ends.contains(end)
+    }
+
+    pub fn learn_form(&self, form: Form) {
+        self.learned().form = form;
+    }
+
+    /// The form in which the provider answers.
+    pub fn form(&self) -> Form {
+        self.learned().form
     }
 
     fn learned(&self) -> MutexGuard<'_, Learned> {

@@ -58,6 +58,9 @@ impl ActiveExchange {
                 session.totals().last_failure = None;
                 session.limiter.on_success();
                 if self.exchange.complete && !self.request.counting {
+                    if self.request.streamed {
+                        session.known.learn_form(self.form);
+                    }
                     session.on_answer(began);
                 }
             }
@@ -165,8 +168,10 @@ impl ActiveExchange {
         }
         let metered = std::mem::replace(&mut answer.meter, Meter::new(self.request.protocol));
         let metered = metered.finish();
-        // A connection that breaks behind the end of an answer and its count takes nothing away.
-        let broken = broken.filter(|_| !metered.complete || metered.is_uncounted);
+        // A connection that breaks behind the end of an answer takes nothing away, unless the
+        // count of a stream comes after that.
+        let lacks_count = metered.is_uncounted && self.exchange.streamed;
+        let broken = broken.filter(|_| !metered.complete || lacks_count);
         if let Some(usage) = metered.usage {
             *self.exchange.usage.get_or_insert_default() += usage;
         }

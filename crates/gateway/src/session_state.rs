@@ -61,6 +61,8 @@ pub(super) struct ExchangeTotals {
     pub last_arrived: Option<Instant>,
     /// Its answer comes whole, and a queue cannot be told from work.
     pub last_is_whole: bool,
+    /// Whole ones of the provider's.
+    pub answers: u32,
     pub usage: Usage,
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last finished exchange failed.
@@ -177,6 +179,7 @@ impl SessionState {
     /// refused before, another one now tells whether this provider ever answers one: an
     /// answer that had begun already does not tell, for credit may have ended since.
     pub fn on_answer(self: &Arc<Self>, sent: Instant) {
+        self.totals().answers += 1;
         self.known.learn_speed(sent.elapsed());
         if self.known.has_refused_before(sent) {
             let (session, closed) = (self.clone(), self.closed.clone());

@@ -34,11 +34,12 @@ impl Dialect for Chat {
         "/chat/completions".into()
     }
 
-    fn request_usage(&self, request: &AgentRequest, body: &mut Fields) {
-        if request.streamed {
-            let options = json!({ "include_usage": true });
-            body.merge(&Map::from_iter([("stream_options".into(), options)]));
-        }
+    fn request_usage(&self, wanted: bool, body: &mut Fields) {
+        let options = match wanted {
+            true => json!({ "include_usage": true }),
+            false => Value::Null,
+        };
+        body.merge(&Map::from_iter([("stream_options".into(), options)]));
     }
 
     fn varying(&self) -> &'static str {

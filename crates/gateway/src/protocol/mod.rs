@@ -26,7 +26,9 @@ pub use headers::{key_header, passed_on_request, passed_on_response, token};
 pub use lenient::{events_of_list, read_json, readable};
 pub use meter::{Meter, Metered};
 pub use problem::{Problem, error_body, error_event, keep_alive};
-pub use request::{AgentRequest, Call, Outgoing, Route, call, minimal, models_body, parse_request};
+pub use request::{
+    AgentRequest, Call, Form, Outgoing, Route, call, minimal, models_body, parse_request,
+};
 
 use fields::Fields;
 use meter::AnswerProgress;
@@ -48,8 +50,8 @@ trait Dialect {
         body.put("model", &model.into());
     }
 
-    /// Requests usage in the answer, in protocols that send it only on request.
-    fn request_usage(&self, _request: &AgentRequest, _body: &mut Fields) {}
+    /// Requests usage in a stream or not, in protocols that send it only on request.
+    fn request_usage(&self, _wanted: bool, _body: &mut Fields) {}
 
     /// Paths of the fields that vary from run to run; `*` is each of a list.
     fn varying(&self) -> &'static str;

@@ -65,6 +65,20 @@ pub struct AgentRequest {
     query: Option<&'static str>,
 }
 
+/// How an answer is asked for. A provider may refuse the first two.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Form {
+    #[default]
+    Streamed,
+    /// As a stream that need not count its tokens.
+    Uncounted,
+    Whole,
+}
+
+impl Form {
+    pub const ALL: [Self; 3] = [Self::Streamed, Self::Uncounted, Self::Whole];
+}
+
 /// The request to the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {
@@ -140,17 +154,19 @@ pub fn minimal(endpoint: &Endpoint, text: &str, streamed: bool) -> Result<AgentR
 }
 
 impl AgentRequest {
-    /// The request to the provider: it names the endpoint's model, overrides
+    /// The request to the provider in this form: it names the endpoint's model, overrides
     /// the harness's parameters with the endpoint's, and requests usage. Unless
     /// hosted tools are allowed, the provider is not to store the conversation.
-    pub fn outgoing(&self, endpoint: &Endpoint, allow_hosted_tools: bool) -> Outgoing {
+    pub fn outgoing(&self, endpoint: &Endpoint, form: Form, allow_hosted_tools: bool) -> Outgoing {
         let dialect = dialect(self.protocol);
         let mut body = self.fields.clone();
         if self.in_process {
             body.put("stream", &self.streamed.into());
         }
+        if self.streamed {
+            dialect.request_usage(form != Form::Uncounted, &mut body);
+        }
         if !self.counting {
-            dialect.request_usage(self, &mut body);
             body.merge(&endpoint.parameters);
         }
         if !allow_hosted_tools && body.is_true("store") {

@@ -184,8 +184,8 @@ async fn a_provider_that_answers_no_probe_does_not_excuse_the_agent() {
             };
             let before = probes();
             assert_eq!(ask(&session, Protocol::Chat, true).await.0, 200);
-            // A probe follows, which asks for a stream and then for a whole answer.
-            while probes() < before + 2 {
+            // A probe follows, which asks in all forms.
+            while probes() < before + 3 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         }
@@ -193,6 +193,49 @@ async fn a_provider_that_answers_no_probe_does_not_excuse_the_agent() {
         let answer = text(response).await;
         let account = session.close().await;
         assert_eq!(account.trouble.is_none(), is_known, "{answer}");
+    }
+}
+
+/// A harness that streams cannot work with a provider that does not; one that has had a
+/// whole answer could go on without.
+#[tokio::test]
+async fn a_provider_without_streams_is_to_blame_for_a_harness_that_needs_them() {
+    let fixture = Fixture::new().await;
+    for protocol in Protocol::ALL {
+        let fixture = fixture.beside().await;
+        fixture.llm.fault_when(|seen| {
+            let streams = seen.body["stream"] == true || seen.path.contains("stream");
+            streams.then_some(Fault::status(400))
+        });
+        for had_answer in [false, true] {
+            let session = fixture.session(protocol);
+            if had_answer {
+                assert_eq!(ask(&session, protocol, false).await.0, 200);
+            }
+            let (_, answer) = ask(&session, protocol, true).await;
+            let trouble = session.close().await.trouble;
+            assert_eq!(trouble.is_none(), had_answer, "{protocol}: {answer}");
+            let named = trouble.is_none_or(|why| why.contains("only without streaming: HTTP 400"));
+            assert!(named, "{answer}");
+        }
+    }
+}
+
+/// The same harness has its answer where only the count of its tokens is refused.
+#[tokio::test]
+async fn a_stream_need_not_count_its_tokens() {
+    let fixture = Fixture::new().await;
+    let counts = |seen: &Seen| seen.body["stream_options"].is_object();
+    fixture
+        .llm
+        .fault_when(move |seen| counts(seen).then_some(Fault::status(400)));
+    for seen in [5, 6] {
+        let session = fixture.session(Protocol::Chat);
+        let (status, answer) = ask(&session, Protocol::Chat, true).await;
+        assert_eq!(status, 200, "{answer}");
+        let account = session.close().await;
+        assert_eq!((account.trouble, account.traffic.unfinished), (None, 1));
+        assert_eq!(fixture.llm.seen().len(), seen);
     }
 }
 
@@ -252,9 +295,9 @@ async fn failures_that_waiting_does_not_cure_are_not_retried() {
     let (_, answer) = ask(&session, Protocol::Chat, false).await;
     assert!(answer.contains("insufficient_quota"), "{answer}");
     let traffic = session.close().await.traffic;
-    assert_eq!((traffic.retries, traffic.probes), (0, 2));
-    // The agent's request, and ours in both forms.
-    assert_eq!(asked.load(Ordering::Relaxed), 3);
+    assert_eq!((traffic.retries, traffic.probes), (0, 1));
+    // The agent's request, and ours.
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
 
 /// A provider's address, and the number of its requests.

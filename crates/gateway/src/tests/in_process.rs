@@ -2,44 +2,49 @@
 
 use super::*;
 
+/// Some providers refuse to count the tokens of a stream, others to stream at all.
 #[tokio::test]
 async fn callers_in_this_process_stream_where_the_provider_can() {
     let fixture = Fixture::new().await;
-    let late = Fault::Slow(Duration::from_millis(200));
-    for (refusal, asked) in [
-        (late, vec![json!(true)]),
-        (Fault::status(400), vec![json!(true), json!(false)]),
+    for (refused, forms) in [
+        ("stream_options", (true, false)),
+        ("stream", (false, false)),
     ] {
         let fixture = fixture.beside().await;
-        let streams = |seen: &Seen| seen.body["stream"] == true;
-        fixture
-            .llm
-            .fault_when(move |seen| streams(seen).then_some(refusal));
-        let session = fixture.session(Protocol::Chat);
+        fixture.llm.fault_when(move |seen| {
+            let asks = seen.body[refused] == true || seen.body[refused].is_object();
+            asks.then_some(Fault::status(400))
+        });
         let (_, body) = first_request(Protocol::Chat, false);
-        let answer = session.chat(&body).await.unwrap().unwrap();
-        let call = &answer.message.unwrap()["tool_calls"][0]["function"];
-        assert_eq!(call["name"], "bash");
-        let account = session.close().await;
-        let seen = fixture.llm.seen();
-        let seen: Vec<Value> = seen
-            .iter()
-            .map(|seen| seen.body["stream"].clone())
-            .collect();
-        assert_eq!(seen, asked);
-        assert_eq!(account.usage.input_tokens, 1_000);
-        assert_eq!((account.traffic.requests, account.traffic.probes), (1, 0));
-        let waited = account.traffic.waiting_ms >= 150;
-        assert_eq!(
-            waited,
-            refusal == late,
-            "the clock stands until the first byte"
-        );
-        let again = fixture.session(Protocol::Chat);
-        again.chat(&body).await.unwrap().unwrap();
-        let last = fixture.llm.seen().pop().unwrap();
-        assert_eq!(last.body["stream"], refusal == late);
+        for probes in [forms.0.then_some(3).unwrap_or(4), 0] {
+            let session = fixture.session(Protocol::Chat);
+            let answer = session.chat(&body).await.unwrap().unwrap();
+            let call = &answer.message.unwrap()["tool_calls"][0]["function"];
+            assert_eq!(call["name"], "bash");
+            let account = session.close().await;
+            assert_eq!(
+                (account.traffic.requests, account.traffic.probes),
+                (1, probes)
+            );
+            let last = fixture.llm.seen().pop().unwrap().body;
+            let form = (last["stream"] == true, last["stream_options"].is_object());
+            assert_eq!(form, forms, "{refused}");
+            // What is not counted is estimated.
+            assert_eq!(account.traffic.unfinished, u64::from(forms.0));
+            assert_eq!(account.traffic.streamed_tokens > 0, forms.0);
+        }
     }
+}
+
+#[tokio::test]
+async fn the_clock_stands_until_the_first_byte_for_callers_in_this_process() {
+    let fixture = Fixture::new().await;
+    let late = Fault::Slow(Duration::from_millis(200));
+    fixture.llm.fault_when(move |_| Some(late));
+    let session = fixture.session(Protocol::Chat);
+    let (_, body) = first_request(Protocol::Chat, false);
+    session.chat(&body).await.unwrap().unwrap();
+    assert!(session.close().await.traffic.waiting_ms >= 150);
 }
 
 /// Some servers leave the calls in the text of their streams.

@@ -61,6 +61,30 @@ async fn an_answer_is_whole_however_its_connection_ends() {
     }
 }
 
+/// Also where the head announces more, and the provider counts no tokens.
+#[tokio::test]
+async fn a_whole_answer_is_not_asked_for_again() {
+    let fixture = Fixture::new().await;
+    let body =
+        r#"{"choices": [{"index": 0, "message": {"content": "Done."}, "finish_reason": "stop"}]}"#;
+    fixture.llm.fault_when(move |_| Some(Fault::Short(body)));
+    for streamed in [true, false] {
+        let session = fixture.session(Protocol::Chat);
+        let (status, answer) = ask(&session, Protocol::Chat, streamed).await;
+        assert_eq!((status.as_u16(), &*answer), (200, body));
+        let account = session.close().await;
+        assert_eq!(
+            (
+                account.traffic.requests,
+                account.traffic.retries,
+                account.trouble
+            ),
+            (1, 0, None)
+        );
+    }
+    assert_eq!(fixture.llm.seen().len(), 2);
+}
+
 #[tokio::test]
 async fn a_spent_budget_closes_the_door() {
     let fixture = Fixture::new().await;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::extract::connect_info::Connected;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::serve::IncomingStream;
@@ -128,6 +128,7 @@ impl Server {
                     | Fault::Comments
                     | Fault::Drop
                     | Fault::Body(..)
+                    | Fault::Short(..)
             )
         );
         if replaces_answer || operation != Operation::Answer {
@@ -226,6 +227,14 @@ async fn faulty_response(fault: Fault, reply: Reply, protocol: Protocol, line: &
         Fault::Malformed => reply.malformed().into_response(),
         Fault::Cut => reply.truncated().and_then(cut()),
         Fault::CutAtEnd => reply.and_then(cut()),
+        Fault::Short(body) => {
+            let head = [
+                (CONTENT_TYPE, "application/json".to_owned()),
+                (CONTENT_LENGTH, (body.len() + 9).to_string()),
+            ];
+            let parts = stream::iter([Ok(body.to_owned())]);
+            (head, Body::from_stream(parts.chain(cut()))).into_response()
+        }
         Fault::Body(kind, body) => ([(CONTENT_TYPE, kind)], body).into_response(),
         Fault::Drop => {
             line.hang_up();

@@ -111,7 +111,9 @@ fn bodies_name_the_model_and_whether_to_stream() {
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     let body = format!(r#"{{"model":"m","tools":[],"metadata":{deep}}}"#);
     let found = request(chat, &body);
-    let sent = found.outgoing(&endpoint(Chat, &json!({})), false).body;
+    let sent = found
+        .outgoing(&endpoint(Chat, &json!({})), Form::Streamed, false)
+        .body;
     assert!(String::from_utf8_lossy(&sent).contains(&deep));
     assert!(found.body()["metadata"].is_array());
     let found = parse_request(&call(&Method::POST, chat).unwrap(), b"{\"model\":\"\xff\"}");
@@ -122,7 +124,11 @@ fn bodies_name_the_model_and_whether_to_stream() {
 fn the_provider_is_sent_its_own_terms() {
     let check = |path: &str, body: &str, parameters: Value, address: &str, expect: &str| {
         let request = request(path, body);
-        let out = request.outgoing(&endpoint(request.protocol, &parameters), false);
+        let out = request.outgoing(
+            &endpoint(request.protocol, &parameters),
+            Form::Streamed,
+            false,
+        );
         let query = out
             .query
             .map(|query| format!("?{query}"))
