@@ -16,7 +16,7 @@ async fn callers_in_this_process_stream_where_the_provider_can() {
             asks.then_some(Fault::status(400))
         });
         let (_, body) = first_request(Protocol::Chat, false);
-        for probes in [forms.0.then_some(3).unwrap_or(4), 0] {
+        for probes in [if forms.0 { 3 } else { 4 }, 0] {
             let session = fixture.session(Protocol::Chat);
             let answer = session.chat(&body).await.unwrap().unwrap();
             let call = &answer.message.unwrap()["tool_calls"][0]["function"];
