@@ -56,6 +56,7 @@ use anyhow::Context;
 pub use allowed_addresses::{client_within, refusal, refused_by_name};
 pub use budget_ledger::{Ledger, Ledgers, SharedAccount, Spent};
 pub use chat_answer::ChatAnswer;
+pub use protocol::read_json;
 pub use recording::{Exchange, Lines};
 pub use replay::Recording;
 pub use session::{GatewaySession, SessionConfig, StopReason, UsageStore, Waiting};

@@ -118,6 +118,8 @@ impl ActiveExchange {
                 Ok(Some(Ok(piece))) => {
                     let before = answer.meter.work();
                     self.take(piece, answer).await;
+                    let (at, estimate) = (self.exchange.ordinal, answer.meter.estimate());
+                    self.session.totals().streaming.insert(at, estimate);
                     if answer.meter.work() > before {
                         timeout.restart();
                     }

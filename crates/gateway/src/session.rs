@@ -160,6 +160,9 @@ impl Gateway {
             totals: Mutex::new(totals),
             config,
         });
+        if state.config.usage_store.is_some() {
+            state.keep_estimates();
+        }
         let listening = socket_mount
             .map(|mount| listen(mount, &state))
             .transpose()?;

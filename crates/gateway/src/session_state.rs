@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use secrecy::ExposeSecret;
 use swe_ci_base::clock::ExcludedTime;
@@ -21,6 +21,8 @@ use crate::concurrency::ConcurrencyLimiter;
 
 /// Names of refused tools that are counted one by one.
 const MAX_REFUSED_NAMES: usize = 20;
+
+const KEPT_EVERY: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
 pub(super) struct SessionState {
@@ -65,6 +67,8 @@ pub(super) struct ExchangeTotals {
     pub answers: u32,
     pub usage: Usage,
     pub traffic: Traffic,
+    /// Estimates of the tokens of answers under way, by the ordinals of their requests.
+    pub streaming: BTreeMap<u32, u64>,
     /// Why the provider is to blame, if the last finished exchange failed.
     pub trouble: Option<String>,
     /// The refused requests by the names of the hosted tools they asked for.
@@ -88,11 +92,15 @@ impl ExchangeTotals {
     pub fn under_way(&self) -> u64 {
         u64::from(self.arrived).saturating_sub(self.traffic.requests)
     }
+
+    fn streamed(&self) -> u64 {
+        self.streaming.values().sum()
+    }
 }
 
 impl SessionState {
     /// The usage of the step so far. A request under way counts as one whose tokens are
-    /// unknown.
+    /// unknown, and are estimated.
     pub fn taken(&self) -> (Usage, Traffic) {
         let waited = self.excluded.total().as_millis();
         let totals = self.totals();
@@ -100,6 +108,7 @@ impl SessionState {
         let traffic = Traffic {
             requests: totals.traffic.requests + under_way,
             unfinished: totals.traffic.unfinished + under_way,
+            streamed_tokens: totals.traffic.streamed_tokens + totals.streamed(),
             waiting_ms: u64::try_from(waited).unwrap_or(u64::MAX),
             ..totals.traffic
         };
@@ -123,6 +132,22 @@ impl SessionState {
         }
     }
 
+    /// Keeps the estimates of long answers from now on, while they grow.
+    pub fn keep_estimates(self: &Arc<Self>) {
+        let (state, closed) = (self.clone(), self.closed.clone());
+        let keep = async move {
+            let mut kept = 0;
+            loop {
+                tokio::time::sleep(KEPT_EVERY).await;
+                let streamed = state.totals().streamed();
+                if streamed != std::mem::replace(&mut kept, streamed) {
+                    state.keep_usage().await;
+                }
+            }
+        };
+        tokio::spawn(closed.run_until_cancelled_owned(keep));
+    }
+
     pub fn totals(&self) -> MutexGuard<'_, ExchangeTotals> {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -135,6 +160,7 @@ impl SessionState {
         let mut totals = self.totals();
         totals.usage += usage;
         totals.traffic.requests += 1;
+        totals.streaming.remove(&exchange.ordinal);
         let same = totals.last_said.replace(said) == Some(said) || is_repeated;
         totals.repeats = if same { totals.repeats + 1 } else { 0 };
         totals.traffic.retries += exchange.retries.len() as u64;

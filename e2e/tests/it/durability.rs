@@ -9,8 +9,7 @@ use fantoccini::Locator;
 use serde_json::{Value, json};
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::step::StepOutcome;
-use swe_ci_engine::Engine;
-use swe_ci_engine::testing::{self, TinyTask};
+use swe_ci_engine::testing::TinyTask;
 use swe_ci_testing::scripted::{Fault, Script, ScriptedLlm};
 
 use crate::accounts::{become_administrator, press};
@@ -61,7 +60,7 @@ async fn at_work() -> (Product, String) {
     product.start().await;
     product
         .until("two iterations are done", || async {
-            iterations(&product.run(&id)).len() >= 2
+            iterations(&product.run(&id).await).len() >= 2
         })
         .await;
     (product, id)
@@ -78,7 +77,7 @@ fn iterations(run: &Value) -> Vec<Value> {
 async fn goes_on(product: &mut Product, id: &str, before: &Value) {
     product.start().await;
     product.until_finished(id).await;
-    let after = product.run(id);
+    let after = product.run(id).await;
     let (done, all) = (iterations(before), iterations(&after));
     assert_eq!(all.len(), 5);
     // What was done stands as it was, down to the second it was finished.
@@ -98,7 +97,7 @@ async fn goes_on(product: &mut Product, id: &str, before: &Value) {
 async fn a_killed_server_resumes() {
     let (mut product, id) = at_work().await;
     product.kill();
-    let before = product.run(&id);
+    let before = product.run(&id).await;
     assert_eq!(before["progress"], "running");
     assert!(
         !product.containers().is_empty(),
@@ -118,7 +117,7 @@ async fn a_deployment_loses_nothing() {
             product.containers().is_empty()
         })
         .await;
-    let before = product.run(&id);
+    let before = product.run(&id).await;
     assert_eq!(before["progress"], "running");
     goes_on(&mut product, &id, &before).await;
 }
@@ -141,13 +140,13 @@ async fn grading_again_survives_a_kill() {
 
     product
         .until("two iterations are graded", || async {
-            iterations(&product.run(&id)).len() >= 2
+            iterations(&product.run(&id).await).len() >= 2
         })
         .await;
     // The page would complain about the server that is gone.
     browser.go("about:blank").await;
     product.kill();
-    let before = product.run(&id);
+    let before = product.run(&id).await;
     assert_eq!(before["progress"], "running");
     goes_on(&mut product, &id, &before).await;
 
@@ -178,9 +177,8 @@ async fn a_killed_servers_usage_is_counted() {
     let asked = AtomicUsize::new(0);
     llm.fault_when(move |_| (asked.fetch_add(1, Ordering::Relaxed) == 1).then_some(Fault::Hang));
     let mut product = product().await;
-    let engine = Engine::open(testing::config(product.data(), 0)).await;
-    let stored = engine.unwrap().set_key("scripted", &KEY.into()).await;
-    stored.unwrap();
+    let engine = product.engine().await;
+    engine.set_key("scripted", &KEY.into()).await.unwrap();
     let id = product.submit(&json!({
         "model": "Killed",
         "kind": "measured",
@@ -188,15 +186,20 @@ async fn a_killed_servers_usage_is_counted() {
         "harness": { "name": "builtin" },
         "endpoint": { "protocol": "chat", "url": llm.url(Protocol::Chat), "model": "scripted-1", "key": "scripted" },
     }));
+    let streamed = async || {
+        let run = product.run(&id).await;
+        run["spent"]["traffic"]["streamed_tokens"].as_u64()
+    };
     product
-        .until("its second request is under way", || async {
-            llm.seen().len() == 2
+        .until("its second answer is under way", || async {
+            streamed().await > Some(0)
         })
         .await;
+    let estimate = streamed().await;
     product.kill();
     product.start_with(&["--allow-private-endpoints"]).await;
     product.until_finished(&id).await;
-    let run = product.run(&id);
+    let run = product.run(&id).await;
     assert_eq!(run["evolution_list"][0]["ending"], "solved");
     let spent = &run["spent"];
     let sent = llm.sent();
@@ -208,8 +211,9 @@ async fn a_killed_servers_usage_is_counted() {
     let requests = llm.seen().len();
     assert_eq!(spent["traffic"]["requests"], requests, "{spent}");
     assert_eq!(spent["traffic"]["unfinished"], 1, "{spent}");
+    let streamed = &spent["traffic"]["streamed_tokens"];
+    assert_eq!(streamed.as_u64(), estimate, "{spent}");
     let evolution = run["evolution_list"][0]["evolution_id"].as_str().unwrap();
-    let engine = Engine::open(testing::config(product.data(), 0)).await;
-    let steps = engine.unwrap().steps(evolution).await.unwrap();
+    let steps = product.engine().await.steps(evolution).await.unwrap();
     assert_eq!(steps[0].outcome, StepOutcome::Interrupted);
 }

@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 100;
 /// Stands for a part below them.
 const TOO_DEEP: &str = r#""[nested too deeply to be shown]""#;
 
-/// `None` if it cannot be mended.
+/// Reads JSON as models and providers write it; `None` if it cannot be mended.
 pub fn read_json(bytes: &[u8]) -> Option<Value> {
     let strict = serde_json::from_slice(bytes).ok();
     strict.or_else(|| read_mended(&mended(&String::from_utf8_lossy(bytes))))

@@ -89,6 +89,8 @@ pub(super) struct AnswerProgress {
     work: usize,
     says: bool,
     said: String,
+    /// Bytes of all texts.
+    bytes: usize,
     unknown_end: Option<String>,
     cut: Option<Truncation>,
     error: Option<String>,
@@ -117,6 +119,11 @@ impl Meter {
     /// connection alive and say nothing.
     pub fn work(&self) -> usize {
         self.progress.work
+    }
+
+    /// A guess at the tokens so far, by the usual four characters each.
+    pub fn estimate(&self) -> u64 {
+        (self.progress.bytes / 4) as u64
     }
 
     /// Whether something in it is worth passing on.
@@ -215,6 +222,7 @@ impl AnswerProgress {
     pub(super) fn say(&mut self, part: &Value) {
         match part {
             Value::String(text) => {
+                self.bytes += text.len();
                 let free = MAX_SAID.saturating_sub(self.said.len());
                 self.said.extend(text.chars().take(free));
                 self.says |= !text.trim().is_empty();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::step::Truncation;
-use swe_ci_gateway::{ChatAnswer, GatewaySession};
+use swe_ci_gateway::{ChatAnswer, GatewaySession, read_json};
 use swe_ci_sandbox::CODE_FOLDER;
 use swe_ci_sandbox::{Exec, Exit, OnLine, SandboxContainer, SandboxError};
 
@@ -139,26 +139,26 @@ impl Answer {
 
 impl Call {
     fn parse(call: &Value) -> Self {
-        let text = |pointer| {
-            call.pointer(pointer)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
-        // Some providers send them as they are, and not as text.
-        let arguments = match call.pointer("/function/arguments") {
-            Some(whole) if whole.is_object() => Ok(whole.clone()),
-            _ => serde_json::from_str::<Value>(text("/function/arguments")),
-        };
-        let tool = arguments
-            .and_then(|arguments| {
-                let name = text("/function/name");
-                serde_json::from_value(json!({ "name": name, "arguments": arguments }))
-            })
-            .map_err(|error| format!("this call cannot be understood: {error}"));
+        let function = &call["function"];
+        let tool = arguments(&function["arguments"]).and_then(|arguments| {
+            serde_json::from_value(json!({ "name": function["name"], "arguments": arguments }))
+        });
         Self {
-            id: text("/id").to_owned(),
-            tool,
+            id: call["id"].as_str().unwrap_or_default().to_owned(),
+            tool: tool.map_err(|error| format!("this call cannot be understood: {error}")),
         }
+    }
+}
+
+/// The arguments of a call: a text that models write, with line breaks in strings and the
+/// like. Some providers send what it says instead, or quote it twice.
+fn arguments(sent: &Value) -> Result<Value, serde_json::Error> {
+    let Value::String(text) = sent else {
+        return Ok(sent.clone());
+    };
+    match read_json(text.as_bytes()) {
+        Some(read) => arguments(&read),
+        None => serde_json::from_str(text),
     }
 }
 
@@ -430,6 +430,14 @@ mod tests {
         );
         check("rm", "{}", "unknown variant `rm`");
         check("bash", "{", "cannot be understood");
+        let expect = "Bash { command: \"a\\nb\" }";
+        check("bash", "{\"command\": \"a\nb\"}", expect);
+        check("bash", &json!(r#"{"command": "a\nb"}"#).to_string(), expect);
+        check(
+            "bash",
+            r#"{"command": "\s \ud800"}"#,
+            r#"Bash { command: "\\s �" }"#,
+        );
         let whole = json!({"function": {"name": "bash", "arguments": {"command": "ls"}}});
         assert!(Call::parse(&whole).tool.is_ok());
     }
