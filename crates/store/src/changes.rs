@@ -36,7 +36,7 @@ impl Store {
 
     /// Rises with [`Self::changes`], and with every stored digest.
     pub async fn changes_and_digests(&self) -> Result<i64> {
-        query("SELECT n + digests FROM changes")
+        query("SELECT c.n + d.n FROM changes c, stored_digests d")
             .one(&self.pool, only)
             .await
     }

@@ -76,7 +76,7 @@ impl Store {
         .changed(&mut *tx)
         .await?;
         if changed > 0 {
-            query("UPDATE changes SET digests = digests + 1")
+            query("UPDATE stored_digests SET n = n + 1")
                 .run(&mut *tx)
                 .await?;
         }
@@ -93,7 +93,7 @@ impl Store {
         let list: Vec<String> = outcomes.iter().map(|json| format!("'{json}'")).collect();
         composed(format!(
             "SELECT s.* FROM steps s JOIN evolutions e ON e.id = s.evolution_id
-             WHERE e.run_id = $1 AND s.outcome IN ({})",
+             WHERE e.run_id = $1 AND s.at_work = 0 AND s.outcome IN ({})",
             list.join(", ")
         ))
         .with(run_id)
@@ -107,7 +107,7 @@ impl Store {
     pub async fn steps_of_run(&self, run_id: &str) -> Result<Vec<(String, StepRow)>> {
         query(
             "SELECT s.* FROM steps s JOIN evolutions e ON e.id = s.evolution_id
-             WHERE e.run_id = $1 ORDER BY s.evolution_id, s.seq",
+             WHERE e.run_id = $1 AND s.at_work = 0 ORDER BY s.evolution_id, s.seq",
         )
         .with(run_id)
         .all(&self.pool, |row| {

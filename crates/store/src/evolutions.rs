@@ -26,14 +26,10 @@ pub struct StepToRecord<'a> {
     pub next: std::result::Result<Cursor, (Ending, Option<&'a str>)>,
 }
 
-/// The detail of a row that has what an attempt at work took so far. Pages do not show
-/// the row, and sums count it.
-pub(super) const AT_WORK: &str = "at work";
-
 impl Store {
     /// Writes down what an attempt has taken so far, as if it were interrupted: nothing of
-    /// that is lost if this process dies. The row lasts until the step is recorded. Only the
-    /// holder of the lease may.
+    /// that is lost if this process dies. Sums count the row, and pages do not show it; it
+    /// lasts until the step is recorded. Only the holder of the lease may.
     pub async fn keep_usage(&self, claim: &Claim, worker: &str, attempt: &StepRow) -> Result<()> {
         let mut tx = self.pool.begin().await?;
         let id = claim.evolution_id.as_str();
@@ -41,12 +37,11 @@ impl Store {
             .with((id, worker))
             .run_or(&mut *tx, || not_held(id))
             .await?;
-        let detail = AT_WORK.to_owned();
-        let attempt = StepRow {
-            detail,
-            ..attempt.clone()
-        };
-        insert_step(&mut tx, id, &attempt).await?;
+        let seq = insert_step(&mut tx, id, attempt).await?;
+        query("UPDATE steps SET at_work = 1 WHERE evolution_id = $1 AND seq = $2")
+            .with((id, seq))
+            .run(&mut *tx)
+            .await?;
         tx.commit().await?;
         Ok(())
     }
@@ -54,8 +49,8 @@ impl Store {
     /// The attempts of an evolution that a worker takes up. One that was at work is an
     /// interrupted one from now on.
     pub async fn steps_to_resume(&self, evolution_id: &str) -> Result<Vec<StepRow>> {
-        query("UPDATE steps SET detail = $2 WHERE evolution_id = $1 AND detail = $3")
-            .with((evolution_id, "the process of its worker ended", AT_WORK))
+        query("UPDATE steps SET at_work = 0, detail = $2 WHERE evolution_id = $1 AND at_work = 1")
+            .with((evolution_id, "the process of its worker ended"))
             .run(&self.pool)
             .await?;
         self.steps(evolution_id).await
@@ -154,8 +149,8 @@ impl Store {
 
     /// The attempts of an evolution, in order, without the one at work.
     pub async fn steps(&self, evolution_id: &str) -> Result<Vec<StepRow>> {
-        query("SELECT * FROM steps WHERE evolution_id = $1 AND detail <> $2 ORDER BY seq")
-            .with((evolution_id, AT_WORK))
+        query("SELECT * FROM steps WHERE evolution_id = $1 AND at_work = 0 ORDER BY seq")
+            .with(evolution_id)
             .all(&self.pool, read_step)
             .await
     }
@@ -260,17 +255,19 @@ fn not_held(evolution_id: &str) -> Error {
     Error::Conflict(why)
 }
 
-/// Inserts a step in the place of the row of the attempt at work, if there is one.
-pub(super) async fn insert_step(tx: &mut Tx, evolution_id: &str, step: &StepRow) -> Result<()> {
-    query("DELETE FROM steps WHERE evolution_id = $1 AND detail = $2")
-        .with((evolution_id, AT_WORK))
+/// Inserts a step in the place of the row of the attempt at work, if there is one. Returns
+/// its number.
+async fn insert_step(tx: &mut Tx, evolution_id: &str, step: &StepRow) -> Result<u32> {
+    query("DELETE FROM steps WHERE evolution_id = $1 AND at_work = 1")
+        .with(evolution_id)
         .run(&mut *tx)
         .await?;
     let earlier = query("SELECT count(*) FROM steps WHERE evolution_id = $1")
         .with(evolution_id)
         .one(&mut *tx, only)
         .await?;
-    insert_steps(tx, evolution_id, earlier, std::slice::from_ref(step)).await
+    insert_steps(tx, evolution_id, earlier, std::slice::from_ref(step)).await?;
+    Ok(earlier)
 }
 
 /// Rows of one statement. SQLite takes 32,766 parameters, Postgres 65,535.

@@ -59,7 +59,7 @@ const FILES: [(&str, &str, &str); 42] = files![
     "0039" "snapshots",
     "0040" "losses_apart",
     "0041" "audits_while_running",
-    "0046" "results_of_others",
+    "0047" "at_work",
 ];
 
 /// The version of the present schema.

@@ -5,7 +5,6 @@ use swe_ci_base::error::Result;
 use swe_ci_core::step::{Role, StepOutcome};
 
 use super::Store;
-use super::evolutions::AT_WORK;
 use super::rows::columns::{Columns, from_row};
 use super::sql::{composed, query};
 
@@ -71,9 +70,8 @@ impl Store {
                     CAST(coalesce(sum(input_tokens), 0) AS BIGINT) AS input_tokens,
                     CAST(coalesce(sum(output_tokens), 0) AS BIGINT) AS output_tokens,
                     CAST(coalesce(sum(micro_usd), 0) AS BIGINT) AS micro_usd
-             FROM steps WHERE detail <> $1 GROUP BY role, outcome ORDER BY role, outcome",
+             FROM steps WHERE at_work = 0 GROUP BY role, outcome ORDER BY role, outcome",
         )
-        .with(AT_WORK)
         .all(&self.pool, |row| {
             Ok(from_row!(row => StepsDone {
                 role, outcome, steps, requests, retries, input_tokens, output_tokens, micro_usd;

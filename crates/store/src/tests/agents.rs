@@ -120,6 +120,7 @@ async fn the_usage_of_an_attempt_at_work_lasts() {
         let refused = keep("w/2", 9).await;
         assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
         assert!(store.steps(id).await.unwrap().is_empty());
+        assert!(store.steps_of_run(&run_id).await.unwrap().is_empty());
         assert_eq!(store.steps_done().await.unwrap(), []);
         let taken_up = store.steps_to_resume(id).await.unwrap();
         assert_eq!(taken_up[0].outcome, StepOutcome::Interrupted);
