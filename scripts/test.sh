@@ -117,8 +117,11 @@ else
     scripts/setup.sh build
     scripts/setup.sh docker image python postgres browser axe >"$log/setup" 2>&1 &
     setup=$!
-    phase "compiling the native half with tests and benchmarks; installing what they need beside it"
-    cargo build --quiet "${native[@]}" --all-targets
+    # What the night measures with is compiled then.
+    targets=(--lib --bins --tests)
+    [[ $tier != all ]] || targets=(--all-targets)
+    phase "compiling the native half with tests; installing what they need beside it"
+    cargo build --quiet "${native[@]}" "${targets[@]}"
     phase "compiling the browser half"
     build_site
     wait "$setup" || failed=yes

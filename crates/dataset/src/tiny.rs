@@ -11,7 +11,7 @@ use swe_ci_core::task::{TaskId, TestCommand};
 use super::{CommitInfo, TEST_COMMAND, TaskLine, metadata_file, write_history, write_metadata};
 
 /// A task to create: the versions of its code, base first, target last.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub struct TinyTask<'a> {
     pub name: &'a str,
     pub versions: &'a [&'a [(&'a str, &'a str)]],

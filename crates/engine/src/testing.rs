@@ -1,8 +1,10 @@
 //! Helpers for tests of this crate and those above: datasets that take moments
 //! to create, and images for them.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::process::Command;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::TryStreamExt;
 use swe_ci_core::run::Limits;
@@ -18,10 +20,8 @@ use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox};
 /// For tests with containers: `workers` at a time. The installation's name says
 /// that it is a test's: `scripts/clean-docker.sh tests` removes what it leaves.
 pub fn config(data: PathBuf, workers: usize) -> Config {
-    let name = data.join(crate::INSTANCE_FILE);
-    if !name.exists() {
-        std::fs::create_dir_all(&data).unwrap();
-        std::fs::write(&name, format!("test-{}", uuid::Uuid::now_v7())).unwrap();
+    if !data.join(crate::INSTANCE_FILE).exists() {
+        name_installation(&data).unwrap();
     }
     Config {
         workers,
@@ -29,6 +29,12 @@ pub fn config(data: PathBuf, workers: usize) -> Config {
         ca_bundle: crate::usual_ca_bundle(),
         ..Config::new(data)
     }
+}
+
+fn name_installation(data: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(data)?;
+    let name = format!("test-{}", uuid::Uuid::now_v7());
+    std::fs::write(data.join(crate::INSTANCE_FILE), name)
 }
 
 /// All of a text that comes in pieces.
@@ -52,9 +58,7 @@ pub async fn image_archive(engine: &Engine, cache: &Path) -> anyhow::Result<Path
     std::fs::create_dir_all(cache)?;
     let lock = std::fs::File::create(cache.join("image.lock"))?;
     let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await??;
-    let network = engine.config.build_network()?;
-    let base = &engine.config().base_image;
-    let digest = demo::build_image(&engine.images, base, &network, &|_| {}).await?;
+    let digest = image(engine).await?;
     let archive = cache.join(format!("{}.tar.gz", digest.trim_start_matches("sha256:")));
     if !archive.exists() {
         engine.images.save(demo::IMAGE, &archive).await?;
@@ -66,6 +70,64 @@ pub async fn image_archive(engine: &Engine, cache: &Path) -> anyhow::Result<Path
         .await?;
     drop(lock);
     Ok(archive)
+}
+
+/// The image of [`image_archive`] in the engine, without an archive.
+pub async fn image(engine: &Engine) -> anyhow::Result<String> {
+    let network = engine.config.build_network()?;
+    let base = &engine.config().base_image;
+    demo::build_image(&engine.images, base, &network, &|_| {}).await
+}
+
+/// Fills `data` with a copy of the data folder that `make` writes. The first test after
+/// these programs were built makes it, and the others take what it left in `cache`. The
+/// copy is an installation of its own.
+pub async fn made_once(
+    cache: &Path,
+    name: &str,
+    programs: &[PathBuf],
+    data: &Path,
+    make: impl AsyncFnOnce(&Path),
+) -> anyhow::Result<()> {
+    let built = programs.iter().map(|path| path.metadata()?.modified());
+    let built: Vec<SystemTime> = built.collect::<Result<_, _>>()?;
+    let built = built.into_iter().max().unwrap_or(UNIX_EPOCH);
+    let built = built.duration_since(UNIX_EPOCH)?.as_nanos().to_string();
+    let folder = cache.join(format!("made-{name}"));
+    std::fs::create_dir_all(&folder)?;
+    let lock = std::fs::File::create(folder.join("lock"))?;
+    let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await??;
+    let kept = folder.join(built);
+    if !kept.exists() {
+        for old in std::fs::read_dir(&folder)? {
+            // The lock is a file.
+            let _ = std::fs::remove_dir_all(old?.path());
+        }
+        let part = folder.join("part");
+        Box::pin(make(&part)).await;
+        std::fs::rename(part, &kept)?;
+    }
+    copy(&kept, data)?;
+    name_installation(data)?;
+    drop(lock);
+    Ok(())
+}
+
+/// A name for [`made_once`] of a data folder with this split and the present image.
+pub fn name_of(split: &str, tasks: &[TinyTask<'_>]) -> String {
+    let mut content = DefaultHasher::new();
+    tasks.hash(&mut content);
+    let inspect = ["image", "inspect", "--format", "{{.Id}}", demo::IMAGE];
+    let image = Command::new("docker").args(inspect).output();
+    image.map(|output| output.stdout).ok().hash(&mut content);
+    format!("{split}-{:016x}", content.finish())
+}
+
+/// Copies a folder to where there is none yet.
+pub fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let copied = Command::new("cp").arg("-a").args([from, to]).status()?;
+    anyhow::ensure!(copied.success(), "cannot copy {}", from.display());
+    Ok(())
 }
 
 /// Creates a git repository with a commit for each version, oldest first: its

@@ -128,7 +128,7 @@ async fn who_gave_up_is_run_again() {
     let text = browser.text("main").await;
     let says = "1 evolution run again on ";
     assert!(text.contains(says), "{text}");
-    let ending = &product.run(TRIAL)["evolution_list"][2];
+    let ending = &product.run(TRIAL).await["evolution_list"][2];
     assert_eq!(ending["ending"], serde_json::Value::Null, "{ending}");
     browser.go(&format!("{}/?split=trial", product.url)).await;
     let unranked = browser.text(".unranked summary").await;

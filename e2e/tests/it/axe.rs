@@ -42,7 +42,7 @@ pub async fn violations(browser: &Browser, page: &str, rules: Rules) -> (Vec<Str
         }
     };
     let script = format!(
-        "const found = await axe.run(document, {{resultTypes: ['violations'], runOnly: {only}}});
+        "const found = await axe.run(document, {{resultTypes: ['violations'], preload: false, runOnly: {only}}});
         return found.violations.flatMap(rule => rule.nodes.map(node => [rule.impact, rule.id, node.target.flat().join(' '),
             [...node.any, ...node.all, ...node.none].map(check => check.message).join('; ')]));"
     );

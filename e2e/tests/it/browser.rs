@@ -157,12 +157,14 @@ impl Browser {
 
     /// Presses a key as a hand does: what has the focus gets it, and acts.
     pub async fn press(&self, key: Key) {
-        self.strike(key, 0).await;
+        self.strike(key, "keyDown", 0).await;
+        self.strike(key, "keyUp", 0).await;
     }
 
-    /// The same with the shift key held.
-    pub async fn press_shifted(&self, key: Key) {
-        self.strike(key, 8).await;
+    /// To the next stop, or the one before: the focus moves as the key goes down.
+    pub async fn tab(&self, back: bool) {
+        self.strike(Key::Tab, "keyDown", if back { 8 } else { 0 })
+            .await;
     }
 
     /// Moves the pointer to a place in the window.
@@ -174,16 +176,14 @@ impl Browser {
         .await;
     }
 
-    async fn strike(&self, key: Key, modifiers: u8) {
+    async fn strike(&self, key: Key, kind: &str, modifiers: u8) {
         let (name, code, text) = key.of_keyboard();
-        for kind in ["keyDown", "keyUp"] {
-            let text = if kind == "keyDown" { text } else { "" };
-            self.cdp(
-                "Input.dispatchKeyEvent",
-                json!({"type": kind, "key": name, "code": name, "windowsVirtualKeyCode": code, "text": text, "modifiers": modifiers}),
-            )
-            .await;
-        }
+        let text = if kind == "keyDown" { text } else { "" };
+        self.cdp(
+            "Input.dispatchKeyEvent",
+            json!({"type": kind, "key": name, "code": name, "windowsVirtualKeyCode": code, "text": text, "modifiers": modifiers}),
+        )
+        .await;
     }
 
     /// A command of the DevTools protocol.
@@ -234,7 +234,7 @@ impl Browser {
                 let source = self.page.source().await.unwrap_or_default();
                 panic!("never: {what}: {said:?}\n{source}");
             }
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            tokio::time::sleep(Duration::from_millis(30)).await;
         }
     }
 

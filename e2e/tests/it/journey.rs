@@ -163,10 +163,10 @@ async fn from_an_invitation_to_the_leaderboard() {
     says(&browser, "it is paused", "paused").await;
     product
         .until("nothing is at work", || async {
-            product.run(&run)["evolution_list"][0]["progress"] == "queued"
+            product.run(&run).await["evolution_list"][0]["progress"] == "queued"
         })
         .await;
-    assert_eq!(product.run(&run)["iterations"], 0);
+    assert_eq!(product.run(&run).await["iterations"], 0);
     browser.hydrated().await;
     press(&browser, "Resume").await;
     browser.hydrated().await;
@@ -184,7 +184,7 @@ async fn from_an_invitation_to_the_leaderboard() {
     assert!(!visitor.text("main").await.contains("onerror"));
 
     // What was asked, done and said.
-    let evolution = product.run(&run)["evolution_list"][0]["evolution_id"].clone();
+    let evolution = product.run(&run).await["evolution_list"][0]["evolution_id"].clone();
     let iteration = format!("{page}/{}/1", evolution.as_str().unwrap());
     open(&browser, &product, &iteration).await;
     browser

@@ -65,7 +65,7 @@ async fn walk(browser: &Browser, page: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut at = -1;
     while at < last {
-        browser.press(Key::Tab).await;
+        browser.tab(false).await;
         let (next, name, problem) = here(browser).await;
         if !problem.is_empty() {
             wrong.push(format!("{page}: {name} {problem}"));
@@ -84,7 +84,7 @@ async fn walk(browser: &Browser, page: &str) -> Vec<String> {
         }
     }
     while at > 0 {
-        browser.press_shifted(Key::Tab).await;
+        browser.tab(true).await;
         let (next, name, problem) = here(browser).await;
         if !problem.is_empty() {
             wrong.push(format!("{page}: going back, {name} {problem}"));

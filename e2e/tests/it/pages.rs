@@ -296,7 +296,7 @@ async fn a_run_is_watched_live() {
 }
 
 /// What every page must show, with or without a script.
-fn addresses(product: &Product) -> Vec<(&'static str, String, &'static str)> {
+async fn addresses(product: &Product) -> Vec<(&'static str, String, &'static str)> {
     let list = product.swe_ci(&["read", "runs", "--json"]);
     let runs: Value = serde_json::from_slice(&list.stdout).unwrap();
     let run = runs["items"]
@@ -308,7 +308,7 @@ fn addresses(product: &Product) -> Vec<(&'static str, String, &'static str)> {
         .unwrap()
         .clone();
     let run_id = run["run_id"].as_str().unwrap();
-    let detail = product.run(run_id);
+    let detail = product.run(run_id).await;
     let evolutions = detail["evolution_list"].as_array().unwrap();
     let winding = evolutions.iter().find(|e| e["task_id"] == "winding-road");
     let evolution = winding.unwrap()["evolution_id"]
@@ -337,7 +337,7 @@ fn addresses(product: &Product) -> Vec<(&'static str, String, &'static str)> {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_of_real_results() {
     let product = product().await;
-    let pages = addresses(&product);
+    let pages = addresses(&product).await;
 
     let plain = Browser::open(Look {
         javascript: false,

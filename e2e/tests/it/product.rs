@@ -1,20 +1,19 @@
 //! The real binary on a throw-away data folder.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use sqlx::Connection;
 use swe_ci_engine::Engine;
 use swe_ci_engine::testing::{self, TinyTask};
+use tokio::sync::OnceCell;
 
 /// How long anything may take before a test gives up.
 pub const PATIENCE: Duration = Duration::from_mins(3);
 
-/// Most questions start a process of their own, and two cores have other work.
-const POLL_INTERVAL: Duration = Duration::from_millis(400);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 pub struct Product {
     /// The built site.
@@ -27,11 +26,45 @@ pub struct Product {
     /// What its environment holds beside what every server is told.
     env: Vec<(&'static str, &'static str)>,
     server: Option<Child>,
+    /// Reads the data folder as the command line does, without a process for each look.
+    reader: OnceCell<Engine>,
 }
 
 impl Product {
-    /// An empty data folder; the server is not started.
-    pub fn empty() -> Self {
+    /// Imports these tasks as the split `split`; the server is not started.
+    pub async fn with_split(split: &str, tasks: &[TinyTask<'_>]) -> Self {
+        let make = async |made: &Path| {
+            let product = Self::empty();
+            product.import(split, tasks).await;
+            testing::copy(&product.data(), made).unwrap();
+        };
+        Self::made(&testing::name_of(split, tasks), make).await
+    }
+
+    /// A running server on what a product left behind whose work is finished: the
+    /// first test of this build that asks for `name` makes it, the others get a copy.
+    pub async fn finished(name: &str, make: impl AsyncFnOnce() -> Self) -> Self {
+        let make = async |made: &Path| {
+            let mut product = make().await;
+            product.stop();
+            testing::copy(&product.data(), made).unwrap();
+        };
+        let mut product = Self::made(name, make).await;
+        product.start().await;
+        product
+    }
+
+    async fn made(name: &str, make: impl AsyncFnOnce(&Path)) -> Self {
+        let product = Self::empty();
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let programs = [binary("swe-ci"), std::env::current_exe().unwrap()];
+        testing::made_once(cache, name, &programs, &product.data(), make)
+            .await
+            .unwrap();
+        product
+    }
+
+    fn empty() -> Self {
         Self {
             site: target().join("site"),
             folder: tempfile::tempdir().unwrap(),
@@ -39,45 +72,8 @@ impl Product {
             works: true,
             env: Vec::new(),
             server: None,
+            reader: OnceCell::new(),
         }
-    }
-
-    /// Imports these tasks as the split `split`; the server is not started.
-    pub async fn with_split(split: &str, tasks: &[TinyTask<'_>]) -> Self {
-        let product = Self::empty();
-        product.import(split, tasks).await;
-        product
-    }
-
-    /// A running server on what a product left behind whose work is finished: the
-    /// first test of this build that asks for `name` makes it, the others get a copy.
-    pub async fn finished(name: &str, make: impl AsyncFnOnce() -> Self) -> Self {
-        let programs = [binary("swe-ci"), std::env::current_exe().unwrap()];
-        let built = programs.map(|path| path.metadata().unwrap().modified().unwrap());
-        let made_at = built.iter().max().unwrap();
-        let made_at = made_at.duration_since(UNIX_EPOCH).unwrap();
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("finished-{name}"));
-        let kept = folder.join(made_at.as_nanos().to_string());
-        std::fs::create_dir_all(&folder).unwrap();
-        let lock = File::create(folder.join("lock")).unwrap();
-        let wait = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock));
-        let lock = wait.await.unwrap().unwrap();
-        if !kept.exists() {
-            let mut product = make().await;
-            product.stop();
-            for old in std::fs::read_dir(&folder).unwrap() {
-                // The lock is a file.
-                let _ = std::fs::remove_dir_all(old.unwrap().path());
-            }
-            let part = folder.join("part");
-            copy(&product.data(), &part);
-            std::fs::rename(part, &kept).unwrap();
-        }
-        let mut product = Self::empty();
-        copy(&kept, &product.data());
-        drop(lock);
-        product.start().await;
-        product
     }
 
     /// Shows what these statements write, and executes nothing: no Docker is
@@ -88,19 +84,10 @@ impl Product {
 
     /// The same with another build of the site.
     pub async fn showing_site(sql: &str, site: &Path) -> Self {
-        let mut product = Self {
-            site: site.to_owned(),
-            folder: tempfile::tempdir().unwrap(),
-            url: String::new(),
-            works: false,
-            env: Vec::new(),
-            server: None,
-        };
-        drop(
-            Engine::open(testing::config(product.data(), 0))
-                .await
-                .unwrap(),
-        );
+        let mut product = Self::empty();
+        product.site = site.to_owned();
+        product.works = false;
+        product.engine().await;
         let database = product.data().join("swe-ci.sqlite");
         let url = format!("sqlite:{}", database.display());
         let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
@@ -117,9 +104,9 @@ impl Product {
     }
 
     async fn import(&self, split: &str, tasks: &[TinyTask<'_>]) {
-        let engine = Engine::open(testing::config(self.data(), 0)).await.unwrap();
         let cache = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let image = testing::image_archive(&engine, cache).await.unwrap();
+        let image = testing::image_archive(self.engine().await, cache).await;
+        let image = image.unwrap();
         let dataset = self.folder.path().join("dataset");
         testing::write_dataset(&dataset, split, &image, tasks).unwrap();
         let said = self.swe_ci(&[
@@ -133,6 +120,12 @@ impl Product {
             "1",
         ]);
         assert!(said.status.success(), "{said:?}");
+    }
+
+    /// Beside the server's, on the same data folder.
+    pub async fn engine(&self) -> &Engine {
+        let open = || async { Engine::open(testing::config(self.data(), 0)).await.unwrap() };
+        self.reader.get_or_init(open).await
     }
 
     pub fn data(&self) -> PathBuf {
@@ -232,10 +225,9 @@ impl Product {
     }
 
     /// A run as `swe-ci run show --json` tells it.
-    pub fn run(&self, id: &str) -> Value {
-        let said = self.swe_ci(&["run", "show", id, "--json"]);
-        assert!(said.status.success(), "{said:?}");
-        serde_json::from_slice(&said.stdout).unwrap()
+    pub async fn run(&self, id: &str) -> Value {
+        let run = self.engine().await.run(id).await.unwrap();
+        serde_json::to_value(run).unwrap()
     }
 
     /// Containers made by this data folder's servers, those that ended among
@@ -254,7 +246,7 @@ impl Product {
 
     pub async fn until_finished(&self, id: &str) {
         self.until("the run is finished", || async {
-            self.run(id)["progress"] == "finished"
+            self.run(id).await["progress"] == "finished"
         })
         .await;
     }
@@ -298,12 +290,6 @@ pub fn replay(model: &str, split: &str, chunks: u32, iterations: u32) -> Value {
         "harness": { "name": "replay", "max_chunks": chunks },
         "plan": { "max_iterations": iterations, "max_attempts": 2 },
     })
-}
-
-/// Copies a folder to where there is none yet.
-fn copy(from: &Path, to: &Path) {
-    let copied = Command::new("cp").arg("-a").args([from, to]).status();
-    assert!(copied.unwrap().success());
 }
 
 /// The folder cargo builds into.

@@ -58,7 +58,7 @@ async fn a_word_explains_itself() {
             .await,
         json!(true)
     );
-    browser.press_shifted(Key::Tab).await;
+    browser.tab(true).await;
     browser.press(Key::Tab).await;
     browser.until("the focus shows it again", SHOWN).await;
     // Pressed, it stays open when the focus goes on, until Escape.

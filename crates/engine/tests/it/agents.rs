@@ -94,8 +94,7 @@ fn builtin(llm: &ScriptedLlm) -> RunConfig {
 
 /// A fixture with the task imported and the key stored.
 pub async fn ready() -> Fixture {
-    let fixture = Fixture::new().await;
-    fixture.import(&[TASK]).await.unwrap();
+    let fixture = Fixture::imported(&[TASK]).await;
     let key = KEY.to_owned().into();
     fixture.engine.set_key(KEY_NAME, &key).await.unwrap();
     fixture

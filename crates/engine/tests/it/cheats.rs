@@ -14,8 +14,8 @@ use swe_ci_core::audit::Generalisation;
 use swe_ci_core::finding::{Finding, FindingKind, Grade};
 use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Limits;
-use swe_ci_core::task::{TaskId, TestCommand};
-use swe_ci_engine::testing::TinyTask;
+use swe_ci_core::task::TestCommand;
+use swe_ci_engine::testing as engine_testing;
 use swe_ci_grading::{
     Contradictions, Graded, Grading, MOST_SESSIONS, Recorded, audit, contradictions_of,
     generalisation, grade, testing,
@@ -134,7 +134,7 @@ fn outcome(graded: &Graded) -> String {
     }
 }
 
-/// Where attacks are graded: containers of the image of a tiny task.
+/// Where attacks are graded: containers of the image of tiny tasks.
 struct Arena {
     _fixture: Fixture,
     docker: Docker,
@@ -144,23 +144,7 @@ struct Arena {
 impl Arena {
     async fn new() -> Self {
         let fixture = Fixture::new().await;
-        let versions: [&[(&str, &str)]; 2] = [
-            &[
-                ("ledger/__init__.py", BASE),
-                ("tests/test_ledger.py", TESTS),
-            ],
-            &[
-                ("ledger/__init__.py", TARGET),
-                ("tests/test_ledger.py", TESTS),
-            ],
-        ];
-        let task = TinyTask {
-            name: "ledger",
-            versions: &versions,
-        };
-        fixture.import(&[task]).await.unwrap();
-        let task = TaskId::new("ledger").unwrap();
-        let image = fixture.engine.task(&task).await.unwrap().image_digest;
+        let image = engine_testing::image(&fixture.engine).await.unwrap();
         let docker = Docker::new(Instance("cheats".into()), fixture.folder.path());
         Self {
             _fixture: fixture,

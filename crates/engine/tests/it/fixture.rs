@@ -79,6 +79,23 @@ impl Fixture {
         Self { engine, folder }
     }
 
+    /// With these tasks imported, once for all tests that use them.
+    pub async fn imported(tasks: &[TinyTask<'_>]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let programs = [std::env::current_exe().unwrap()];
+        let data = folder.path().join("data");
+        let name = testing::name_of(SPLIT, tasks);
+        let make = async |made: &Path| {
+            let fixture = Self::new().await;
+            fixture.import(tasks).await.unwrap();
+            testing::copy(&fixture.folder.path().join("data"), made).unwrap();
+        };
+        let made = testing::made_once(cache, &name, &programs, &data, make);
+        made.await.unwrap();
+        Self::in_folder(folder).await
+    }
+
     /// Writes a dataset and imports it.
     pub async fn import(&self, tasks: &[TinyTask<'_>]) -> Result<Imported> {
         self.write(tasks).await;
