@@ -174,7 +174,7 @@ async fn from_a_repository_to_a_table_and_into_a_step() {
     assert_eq!(runs.len(), 3);
 
     let id = runs[1].as_str().unwrap();
-    let run = product.run(id);
+    let run = product.run(id).await;
     let evolution = &run["evolution_list"][0];
     assert_eq!(evolution["ending"], "solved", "{run:#}");
     let task = evolution["task_id"].as_str().unwrap();
