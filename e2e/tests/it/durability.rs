@@ -123,6 +123,7 @@ async fn a_deployment_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: two runs of many steps"]
 async fn grading_again_survives_a_kill() {
     let (mut product, original) = at_work().await;
     product.until_finished(&original).await;

@@ -46,6 +46,7 @@ async fn until_status(browser: &Browser, status: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: a suite of 600 tests, five times"]
 async fn every_test_of_an_evolution() {
     let (_product, page) = product().await;
     let browser = Browser::open(DESK).await;

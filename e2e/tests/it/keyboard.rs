@@ -112,6 +112,7 @@ async fn walk_all(width: u32) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: some thousand key strokes"]
 async fn every_page_is_walked_on_a_desk() {
     walk_all(1440).await;
 }

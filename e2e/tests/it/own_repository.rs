@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::step::Role;
-use swe_ci_engine::testing::{self, commit_history};
+use swe_ci_engine::testing::commit_history;
 use swe_ci_testing::scripted::{Conversation, Script, ScriptedLlm, Turn};
 
 use crate::product::Product;
@@ -88,11 +88,7 @@ fn said(output: &Output) -> String {
 /// A data folder of its own, whose engine objects are named as a test's.
 async fn empty() -> Product {
     let product = Product::empty();
-    drop(
-        swe_ci_engine::Engine::open(testing::config(product.data(), 0))
-            .await
-            .unwrap(),
-    );
+    product.engine().await;
     product
 }
 
