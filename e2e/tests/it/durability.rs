@@ -176,7 +176,7 @@ pub async fn unfold(browser: &Browser, summary: &str) {
 async fn a_killed_servers_usage_is_counted() {
     let llm = ScriptedLlm::start(Script::with(mend), KEY).await.unwrap();
     let asked = AtomicUsize::new(0);
-    llm.fault_when(move |_| (asked.fetch_add(1, Ordering::Relaxed) == 1).then_some(Fault::Hang));
+    llm.fault_when(move |_| (asked.fetch_add(1, Ordering::Relaxed) == 2).then_some(Fault::Hang));
     let mut product = product().await;
     let engine = product.engine().await;
     engine.set_key("scripted", &KEY.into()).await.unwrap();
@@ -192,7 +192,7 @@ async fn a_killed_servers_usage_is_counted() {
         run["spent"]["traffic"]["streamed_tokens"].as_u64()
     };
     product
-        .until("its second answer is under way", || async {
+        .until("its third answer is under way", || async {
             streamed().await > Some(0)
         })
         .await;
@@ -216,5 +216,5 @@ async fn a_killed_servers_usage_is_counted() {
     assert_eq!(streamed.as_u64(), estimate, "{spent}");
     let evolution = run["evolution_list"][0]["evolution_id"].as_str().unwrap();
     let steps = product.engine().await.steps(evolution).await.unwrap();
-    assert_eq!(steps[0].outcome, StepOutcome::Interrupted);
+    assert_eq!(steps[1].outcome, StepOutcome::Interrupted);
 }
