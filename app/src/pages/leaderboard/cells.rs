@@ -1,53 +1,14 @@
 use leptos::prelude::*;
-use swe_ci_core::uncertainty::Interval;
-use swe_ci_views::leaderboard::{Column, Row, Unit};
+use swe_ci_views::leaderboard::{Column, Row};
 
-use super::column_names as names;
 use super::places::Next;
 use crate::components::Score;
 use crate::format;
+use crate::pages::column_names;
+use crate::pages::measured::Measured;
 
 const TIED: &str = "Tied with the next row: the 95\u{a0}% interval of their difference spans 0, or it may be chance (p of 0.05 or more)";
 const REAL: &str = "Ahead of the next row: their difference is unlikely to be chance (p below 0.05), so its 95\u{a0}% interval leaves 0 out";
-
-/// A rate of a row: its figure, its interval, and how both are written.
-struct Rate {
-    value: Option<f64>,
-    interval: Option<Interval>,
-    show: fn(f64) -> String,
-}
-
-impl Rate {
-    fn of(column: Column, row: &Row) -> Option<Self> {
-        let measure = column.measure()?;
-        Some(Self {
-            value: measure.value(row),
-            interval: measure.interval(row),
-            show: match measure.unit {
-                Unit::Score => format::score,
-                Unit::Share => share,
-                Unit::Iterations => |turns| format::decimals(turns, 1),
-                Unit::Tokens => |tokens| format::compact(tokens.round() as u64),
-                Unit::Dollars => format::usd,
-                Unit::Seconds => format::brief,
-            },
-        })
-    }
-
-    /// "0.50"; a dash where it is unknown.
-    fn words(&self) -> String {
-        format::or_dash(self.value.map(self.show))
-    }
-
-    fn interval_in_words(&self) -> Option<String> {
-        let words = |interval| format::range_in_words(interval, self.show);
-        self.interval.map(words)
-    }
-}
-
-fn share(rate: f64) -> String {
-    format::decimals(rate, 2)
-}
 
 /// A cell of an optional column.
 #[component]
@@ -60,9 +21,9 @@ pub(super) fn Cell(column: Column, row: Row, next: Option<Next>, floor: f64) -> 
         }
         .into_any();
     }
-    let label = names::column(column);
-    match Rate::of(column, &row) {
-        Some(rate) => view! { <RateCell rate label/> }.into_any(),
+    let label = column_names::column(column);
+    match Measured::of(column, &row) {
+        Some(measured) => view! { <MeasuredCell measured label/> }.into_any(),
         None => {
             view! { <td role="cell" class="number" data-label=label>{plain(column, &row)}</td> }
                 .into_any()
@@ -130,14 +91,14 @@ pub(super) fn RankCell(row: Row, open: bool, toggle: String) -> impl IntoView {
 }
 
 #[component]
-fn RateCell(rate: Rate, label: &'static str) -> impl IntoView {
-    let words = rate.interval_in_words();
+fn MeasuredCell(measured: Measured, label: &'static str) -> impl IntoView {
+    let words = measured.range_in_words();
     let hidden = words
         .clone()
         .map(|words| view! { <span class="visually-hidden">", "{words}</span> });
     view! {
         <td role="cell" class="number" data-label=label title=words>
-            {rate.words()}
+            {format::or_dash(measured.words())}
             {hidden}
         </td>
     }
@@ -170,13 +131,15 @@ mod tests {
         check(Column::Findings, "0");
         check(Column::Tasks, "1");
         let written = |c: &Column| {
-            *c == Column::EvoScore || Rate::of(*c, &row).is_some() || !plain(*c, &row).is_empty()
+            *c == Column::EvoScore
+                || Measured::of(*c, &row).is_some()
+                || !plain(*c, &row).is_empty()
         };
         assert!(Columns::ALL.shown().all(|column| written(&column)));
-        let rate = |column| Rate::of(column, &row).unwrap().words();
+        let rate = |column| Measured::of(column, &row).unwrap().words();
         assert_eq!(
             (rate(Column::MiWins), rate(Column::PylintWins)),
-            ("–".into(), "–".into())
+            (None, None)
         );
         row.tasks_total = 4;
         assert_eq!(plain(Column::Tasks, &row), "1 / 4");

@@ -3,10 +3,10 @@ use swe_ci_core::run::Kind;
 use swe_ci_views::leaderboard::{Column, Row, Sort, View};
 use swe_ci_views::verification::Mark;
 
-use super::column_names;
 use super::controls::Hidden;
 use crate::components::CollectAny;
 use crate::components::Popup;
+use crate::pages::column_names;
 use crate::query::{EXCLUDE, Reading};
 
 /// One form for two menus. With scripts it acts at once; without, the buttons do.

@@ -4,7 +4,6 @@
 
 mod cells;
 mod chart;
-mod column_names;
 mod compare;
 mod controls;
 mod data;

@@ -2,10 +2,10 @@ use leptos::prelude::*;
 use swe_ci_views::leaderboard::{Column, Columns, Published, PublishedRow};
 use swe_ci_views::view::SplitSummary;
 
-use super::column_names as names;
 use crate::components::CollectAny;
 use crate::components::{Hatching, PublishedBar, Tag, Tone};
 use crate::format;
+use crate::pages::column_names;
 
 /// Results that are only known from publications: below the ranking, in the
 /// same columns, and visibly separate.
@@ -115,7 +115,8 @@ fn cell(column: Column, row: &PublishedRow, tasks: u32, error: f64, floor: f64) 
     };
     let class = known.as_ref().map_or("number unknown", |_| "number");
     let text = format::or_dash(known);
-    view! { <td role="cell" class=class data-label=names::column(column)>{text}</td> }.into_any()
+    view! { <td role="cell" class=class data-label=column_names::column(column)>{text}</td> }
+        .into_any()
 }
 
 /// The source of these rows.

@@ -5,7 +5,6 @@ use swe_ci_plots::RunLook;
 use swe_ci_views::leaderboard::{Column, Columns, Published, Row, Sort, UnrankedRun};
 use swe_ci_views::view::SplitSummary;
 
-use super::column_names;
 use super::notes::Unranked;
 use super::opened::{OpenRow, Opened};
 use super::places::Place;
@@ -15,6 +14,7 @@ use crate::components::CollectAny;
 use crate::components::{Explained, Key, MarkKey, floor_of};
 use crate::glossary::Word;
 use crate::labels::{aria_sort, marks};
+use crate::pages::column_names;
 use crate::query::Reading;
 
 /// With more columns, the table scrolls inside its frame.
