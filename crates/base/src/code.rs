@@ -171,17 +171,23 @@ impl CodeTree {
 
     /// This code, with the content of `folder` replaced by that of `other`.
     #[must_use]
-    pub fn with_folder_of(mut self, folder: &str, other: &Self) -> Self {
-        let prefix = format!("{folder}/");
+    pub fn with_folder_of(self, folder: &str, other: &Self) -> Self {
         // A file or link named like the folder would hide it.
-        self.entries
-            .retain(|path, _| path != folder && !path.starts_with(&prefix));
-        let theirs = other
-            .entries
-            .iter()
-            .filter(|(path, _)| path.starts_with(&prefix));
-        self.entries
-            .extend(theirs.map(|(path, entry)| (path.clone(), entry.clone())));
+        let is_part = |path: &str| path.split('/').next() == Some(folder);
+        self.with_files_of(is_part, other)
+    }
+
+    /// This code, with the files of which `is_part` holds replaced by those of `other`.
+    #[must_use]
+    pub fn with_files_of(mut self, is_part: impl Fn(&str) -> bool, other: &Self) -> Self {
+        self.entries.retain(|path, _| !is_part(path));
+        for (path, entry) in other.entries.iter().filter(|(path, _)| is_part(path)) {
+            // A file or link that is named like a folder of theirs would hide it.
+            for (end, _) in path.match_indices('/') {
+                self.entries.remove(&path[..end]);
+            }
+            self.entries.insert(path.clone(), entry.clone());
+        }
         self
     }
 
@@ -259,8 +265,26 @@ impl CodeTree {
     /// files and entries their numbers: as soon as an entry's header says so,
     /// before its content is read.
     pub fn from_tar(reader: impl Read, strip: usize, max_bytes: u64) -> Result<Self, UnpackError> {
+        Self::from_archive(tar::Archive::new(reader), strip, max_bytes)
+    }
+
+    /// Reads tar archives one behind the other.
+    ///
+    /// # Errors
+    /// As of [`Self::from_tar`].
+    pub fn from_tars(reader: impl Read, max_bytes: u64) -> Result<Self, UnpackError> {
+        let mut archives = tar::Archive::new(reader);
+        archives.set_ignore_zeros(true);
+        Self::from_archive(archives, 0, max_bytes)
+    }
+
+    fn from_archive(
+        mut archive: tar::Archive<impl Read>,
+        strip: usize,
+        max_bytes: u64,
+    ) -> Result<Self, UnpackError> {
         let mut unpacking = Unpacking::new(strip, max_bytes);
-        for entry in tar::Archive::new(reader).entries()? {
+        for entry in archive.entries()? {
             unpacking.add(entry?)?;
         }
         Ok(unpacking.tree)

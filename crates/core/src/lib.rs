@@ -28,6 +28,7 @@ pub mod step;
 pub mod task;
 pub mod test_gap;
 pub mod test_history;
+pub mod test_plan;
 pub mod text;
 pub mod usage;
 pub mod wall;

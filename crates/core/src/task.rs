@@ -3,10 +3,13 @@
 use std::fmt;
 use std::num::NonZeroU16;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+
+use crate::test_plan::{BadPlan, PYTHON, TestPlan};
 
 /// The name of a task: 1 to 200 letters, digits, `.`, `_`, `-`, not starting
 /// with a dot. It becomes a folder name and a part of URLs, which allow
@@ -71,10 +74,15 @@ impl fmt::Display for TaskId {
     }
 }
 
+/// The folder with the tests that pytest runs.
+pub const TESTS: &str = "tests";
+
 /// How a task's tests are run. It belongs to the task, since its counts were
 /// measured so; preparing the task again can change it. Written as `bare`,
-/// `reference`, `platform`, or `platform:60` with the seconds that a test may take.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// `reference`, `platform`, or `platform:60` with the seconds that a test may take,
+/// all of which are pytest's; otherwise as a plan in JSON, or as the name of the
+/// language whose defaults are the plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum TestCommand {
     /// Without the options of the oracle's settings (`addopts`): tasks that were
@@ -87,16 +95,22 @@ pub enum TestCommand {
     /// knows. A test that takes over so many seconds fails, and the others go on;
     /// without the number only the suite has a limit.
     Platform { test_seconds: Option<NonZeroU16> },
+    /// Not pytest.
+    Plan(Arc<TestPlan>),
 }
 
 /// The most seconds for one test: those of the whole suite.
 const MAX_TEST_SECONDS: u16 = 3_600;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is no test command: choose `reference`, `platform`, or `platform:60` with 1 to {MAX_TEST_SECONDS} seconds for a test"
-)]
-pub struct BadTestCommand(String);
+pub enum BadTestCommand {
+    #[error(
+        "`{0}` is no test command: choose `reference`, `platform`, `platform:60` with 1 to {MAX_TEST_SECONDS} seconds for a test, a language with defaults, or a test plan in JSON"
+    )]
+    Unknown(String),
+    #[error(transparent)]
+    Plan(#[from] BadPlan),
+}
 
 impl TestCommand {
     /// Without a limit for a test.
@@ -116,11 +130,32 @@ impl TestCommand {
     }
 
     /// The seconds that each stage of a test may take.
-    pub fn test_seconds(self) -> Option<NonZeroU16> {
+    pub fn test_seconds(&self) -> Option<NonZeroU16> {
         match self {
-            Self::Bare | Self::Reference => None,
-            Self::Platform { test_seconds } => test_seconds,
+            Self::Bare | Self::Reference | Self::Plan(_) => None,
+            Self::Platform { test_seconds } => *test_seconds,
         }
+    }
+
+    /// The plan of tests that are not pytest's.
+    pub fn plan(&self) -> Option<&TestPlan> {
+        match self {
+            Self::Plan(plan) => Some(plan),
+            Self::Bare | Self::Reference | Self::Platform { .. } => None,
+        }
+    }
+
+    /// Whether a path belongs to the tests.
+    pub fn is_test(&self, path: &str) -> bool {
+        match self.plan() {
+            Some(plan) => plan.is_test(path),
+            None => path.split('/').next() == Some(TESTS),
+        }
+    }
+
+    /// The language of the task.
+    pub fn language(&self) -> &str {
+        self.plan().map_or(PYTHON, |plan| &plan.language)
     }
 }
 
@@ -129,9 +164,9 @@ impl utoipa::PartialSchema for TestCommand {
         ObjectBuilder::new()
             .schema_type(Type::String)
             .description(Some(
-                "How a task's tests are run; the number is the seconds that a test may take.",
+                "How a task's tests are run: by pytest, where the number is the seconds that a test may take, or by a test plan in JSON.",
             ))
-            .pattern(Some("^(bare|reference|platform(:[1-9][0-9]{0,3})?)$"))
+            .pattern(Some("^(bare|reference|platform(:[1-9][0-9]{0,3})?|[{].*)$"))
             .into()
     }
 }
@@ -147,6 +182,9 @@ impl fmt::Display for TestCommand {
             Self::Platform {
                 test_seconds: Some(seconds),
             } => write!(f, "platform:{seconds}"),
+            Self::Plan(plan) => {
+                f.write_str(&serde_json::to_string(&**plan).map_err(|_| fmt::Error)?)
+            }
         }
     }
 }
@@ -155,12 +193,16 @@ impl FromStr for TestCommand {
     type Err = BadTestCommand;
 
     fn from_str(text: &str) -> Result<Self, BadTestCommand> {
-        let bad = || BadTestCommand(text.to_owned());
+        let bad = || BadTestCommand::Unknown(text.to_owned());
         match text {
             "bare" => Ok(Self::Bare),
             "reference" => Ok(Self::Reference),
-            "platform" => Ok(Self::PLATFORM),
+            "platform" | PYTHON => Ok(Self::PLATFORM),
+            _ if text.starts_with('{') => Ok(Self::Plan(Arc::new(TestPlan::parse(text)?))),
             _ => {
+                if let Some(plan) = TestPlan::of_language(text) {
+                    return Ok(Self::Plan(Arc::new(plan)));
+                }
                 let seconds = text.strip_prefix("platform:").ok_or_else(bad)?;
                 let seconds: NonZeroU16 = seconds.parse().map_err(|_| bad())?;
                 let test_seconds = (seconds.get() <= MAX_TEST_SECONDS).then_some(seconds);
@@ -211,6 +253,17 @@ mod tests {
             assert!(TaskId::new(bad).is_err(), "{bad:?}");
         }
         assert!(serde_json::from_str::<TaskId>("\"../up\"").is_err());
+    }
+
+    #[test]
+    fn a_language_is_a_test_command() {
+        let rust: TestCommand = "rust".parse().unwrap();
+        assert_eq!(rust.language(), "rust");
+        assert_eq!(rust.to_string().parse(), Ok(rust));
+        assert_eq!("python".parse(), Ok(TestCommand::PLATFORM));
+        assert_eq!(TestCommand::PLATFORM.language(), "python");
+        let why = r#"{"language":"go","test":""}"#.parse::<TestCommand>();
+        assert!(why.unwrap_err().to_string().contains("`test`"));
     }
 
     #[test]

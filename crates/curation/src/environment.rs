@@ -298,7 +298,7 @@ impl Builder<'_> {
             code: target.clone(),
             base: target.clone(),
             oracle: target,
-            command: self.command,
+            command: self.command.clone(),
             known_tests: None,
             limits,
             // The preparation finds those that the tests bear.

@@ -75,7 +75,7 @@ impl Importer<'_> {
             image_cache: self.image_cache,
             folders: self.folders,
             repeats: self.options.repeats,
-            test_command: self.options.test_command,
+            test_command: self.options.test_command.clone(),
             limits: Limits::default(),
             folder,
             say,
@@ -129,7 +129,7 @@ impl Importer<'_> {
         split: &str,
         line: &TaskLine,
     ) -> Result<TaskRow> {
-        let command = self.options.test_command;
+        let command = self.options.test_command.clone();
         let command = command.unwrap_or_else(|| line.test_command());
         let may_stay = |row: &TaskRow| {
             !self.options.again

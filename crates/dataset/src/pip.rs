@@ -43,6 +43,7 @@ async fn run_python(
         command: command.map(|word| (*word).to_owned()).collect(),
         env: Vec::new(),
         reads_input: false,
+        unprivileged: false,
         wanted: None,
         working_dir: "/".into(),
         time_limit: Duration::from_mins(1),

@@ -66,7 +66,9 @@ impl TaskPreparation<'_> {
     /// kind that is. Only failures of the platform are errors.
     pub async fn prepare(&self, line: &TaskLine) -> Result<(TaskRow, Option<Unusable>)> {
         let mut row = line.row(TaskState::Ready);
-        row.test_command = self.test_command.unwrap_or(row.test_command);
+        if let Some(command) = &self.test_command {
+            row.test_command = command.clone();
+        }
         match self.fill(line, &mut row).await {
             Ok(()) => Ok((row, None)),
             Err(PrepareError::Platform(error)) => Err(error),
@@ -220,8 +222,8 @@ impl TaskPreparation<'_> {
         left_away: &BTreeSet<Wall>,
     ) -> Prepared<Graded> {
         let (code, command) = match end {
-            End::Base => (&ends.base, row.test_command),
-            End::Target => (&ends.oracle, row.test_command.on_target()),
+            End::Base => (&ends.base, row.test_command.clone()),
+            End::Target => (&ends.oracle, row.test_command.clone().on_target()),
         };
         let end = end.name();
         (self.say)(format!("{}: tests on the {end}", row.id));

@@ -53,7 +53,7 @@ impl TaskPreparation<'_> {
                 code,
                 base: base.clone(),
                 oracle: oracle.clone(),
-                command: row.test_command,
+                command: row.test_command.clone(),
                 known_tests: None,
                 limits,
                 left_away: row.preparation.left_away(),

@@ -125,7 +125,7 @@ impl TaskPreparation<'_> {
             code: oracle.clone(),
             base: oracle.clone(),
             oracle,
-            command: row.test_command,
+            command: row.test_command.clone(),
             known_tests: None,
             limits: self.limits,
             left_away: row.preparation.left_away(),

@@ -131,6 +131,7 @@ impl StyleMeter {
             command: measure::command(mode, FOLDER),
             env: Vec::new(),
             reads_input: false,
+            unprivileged: false,
             wanted: Some(WantedFiles::file(RESULT, measure::MAX_FOUND)),
             working_dir: "/".into(),
             time_limit: Duration::from_secs(self.limits.test_seconds.into()),

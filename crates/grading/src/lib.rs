@@ -11,6 +11,8 @@
 //!   passes, and with their clues moved, which shows answers that are not
 //!   computed, and asks it changed inputs, which measures how far it generalises.
 //!
+//! All this is pytest's. Tests that a plan runs write a report: see `reported`.
+//!
 //! `docs/security.md` says what remains possible.
 
 mod audit;
@@ -25,6 +27,7 @@ mod portable;
 mod program;
 mod pytest_settings;
 mod python;
+mod reported;
 mod session;
 mod settings;
 #[doc(hidden)]
@@ -44,7 +47,7 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_core::finding::{Finding, tampering};
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
-use swe_ci_core::task::TestCommand;
+use swe_ci_core::task::{TESTS, TestCommand};
 use swe_ci_core::wall::Wall;
 use swe_ci_sandbox::{
     CODE_FOLDER, Exec, Exit, Lines, OnLine, Output, RunningCommand, SandboxContainer, SandboxError,
@@ -62,10 +65,6 @@ pub use contradictions::{Contradictions, contradictions_of};
 pub use emptied::passing_on_empty_functions;
 pub use generalisation::{Questions, generalisation};
 pub use portable::{GradingPlan, Portable};
-
-/// The folder that always holds the oracle's tests, whatever the agent did to
-/// it.
-pub const TESTS: &str = "tests";
 
 /// The parts of the program that runs in the container, in order.
 const BOOTSTRAP: [&str; 8] = [
@@ -162,6 +161,7 @@ impl Bootstrap {
             command: ["python", "-c", READ_BOOTSTRAP].map(str::to_owned).into(),
             env: vec!["PYTHONPATH=".into()],
             reads_input: true,
+            unprivileged: false,
             wanted: None,
             working_dir: "/".into(),
             time_limit: Duration::from_secs(limits.test_seconds.into()),
@@ -186,6 +186,9 @@ pub async fn grade(
     grading: &Grading,
     on_line: OnLine<'_>,
 ) -> Result<Graded, SandboxError> {
+    if let Some(plan) = grading.command.plan() {
+        return reported::grade(sandbox, plan, grading, on_line).await;
+    }
     let bootstrap = Bootstrap::start(sandbox, grading.limits).await?;
     grade_in(sandbox, bootstrap, grading, on_line).await
 }

@@ -59,6 +59,7 @@ pub(crate) async fn run(
         command: ["python", "-c", READ_BOOTSTRAP].map(str::to_owned).into(),
         env: vec![format!("PYTHONHASHSEED={hash_seed}")],
         reads_input: true,
+        unprivileged: false,
         wanted: None,
         working_dir: "/".into(),
         time_limit,

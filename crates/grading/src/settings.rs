@@ -75,7 +75,7 @@ impl Settings {
             own: own.into_iter().collect(),
             put_back: placed.aside.paths().map(str::to_owned).collect(),
             absent: placed.absent.clone(),
-            arguments: arguments(grading.command, staging),
+            arguments: arguments(&grading.command, staging),
             drop_unknown_options: matches!(grading.command, TestCommand::Platform { .. }),
             test_seconds: match staging {
                 Staging::Bounded { test_seconds, .. } => Some(*test_seconds),
@@ -97,10 +97,11 @@ impl Settings {
 }
 
 /// pytest's arguments.
-fn arguments(command: TestCommand, staging: &Staging) -> Vec<String> {
+fn arguments(command: &TestCommand, staging: &Staging) -> Vec<String> {
     let root = format!("--rootdir={CODE_FOLDER}");
     let arguments: &[&str] = match command {
-        TestCommand::Bare => &["-o", "addopts=", TESTS],
+        // A plan's tests do not come here.
+        TestCommand::Bare | TestCommand::Plan(_) => &["-o", "addopts=", TESTS],
         TestCommand::Platform { .. } => &[TESTS, &root],
         TestCommand::Reference => &[
             TESTS,

@@ -150,6 +150,9 @@ pub struct Exec {
     /// Whether its standard input stays open for [`RunningCommand::write`];
     /// otherwise it is empty.
     pub reads_input: bool,
+    /// Whether it runs as a user who owns nothing in the container. Needs a shell to
+    /// have run there before.
+    pub unprivileged: bool,
     /// What is asked for behind [`SandboxContainer::exec_with`]: then it comes
     /// with the output, which costs the engine less.
     pub wanted: Option<WantedFiles>,

@@ -114,7 +114,7 @@ impl Why {
 #[derive(Debug, Clone, Copy)]
 pub struct Grading<'a> {
     pub tests: &'a TestList,
-    pub command: Option<TestCommand>,
+    pub command: Option<&'a TestCommand>,
     /// Content digest.
     pub image: Option<&'a str>,
     /// Version of swe-ci.
@@ -278,7 +278,7 @@ mod tests {
         });
         let [before, mut now] = sides.each_ref().map(|(tests, outcomes, verdict)| Grading {
             tests,
-            command: Some(TestCommand::Bare),
+            command: Some(&TestCommand::Bare),
             image: Some("i"),
             platform: "1",
             verdict: *verdict,
@@ -353,7 +353,7 @@ mod tests {
         };
         check(|_| (), &[Why::Outcome]);
         check(
-            |now| now.command = Some(TestCommand::PLATFORM),
+            |now| now.command = Some(&TestCommand::PLATFORM),
             &[Why::Command],
         );
         check(|now| now.image = None, &[Why::Image]);

@@ -16,8 +16,9 @@ use swe_ci_base::error::Result;
 use swe_ci_base::files::write_whole;
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
+use swe_ci_core::task::TESTS;
 use swe_ci_core::test_gap::{self, non_passed};
-use swe_ci_grading::{Grading, Portable, TESTS};
+use swe_ci_grading::{Grading, Portable};
 use swe_ci_sandbox::images::{Images, task_image_name};
 use swe_ci_store::TaskRow;
 use swe_ci_store::artifacts::Artifacts;
@@ -118,7 +119,7 @@ impl HarborTask {
             code: Arc::new(CodeTree::default()),
             base: Arc::new(code.clone()),
             oracle: Arc::new(oracle.clone()),
-            command: row.test_command,
+            command: row.test_command.clone(),
             known_tests: Some(Arc::new(known.into_iter().chain(target).collect())),
             limits,
             left_away: row.preparation.left_away(),

@@ -14,7 +14,6 @@ use swe_ci_core::requirement::{Document, Requirement};
 use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::task::TaskId;
 use swe_ci_dataset::base_report_of;
-use swe_ci_grading::TESTS;
 use swe_ci_store::{EvolutionRow, IterationRow, StepRow};
 use swe_ci_views::inspection::{ChangedTest, CodeChange, Inspection, KeptFiles, StepLog};
 use swe_ci_views::view::IterationDetail;
@@ -196,7 +195,8 @@ impl Engine {
         let history = self.folders.fetched(&row).await?;
         blocking(move || {
             let oracle = history.code(&row.target_sha)?;
-            Ok(history.code(&row.base_sha)?.with_folder_of(TESTS, &oracle))
+            let is_test = |path: &str| row.test_command.is_test(path);
+            Ok(history.code(&row.base_sha)?.with_files_of(is_test, &oracle))
         })
         .await
     }

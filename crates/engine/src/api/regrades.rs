@@ -176,7 +176,7 @@ fn grading<'a>(
     let pinned = evolution.pinned.as_ref();
     Grading {
         tests: &suites[&evolution.suite].tests,
-        command: pinned.map(|task| task.test_command),
+        command: pinned.map(|task| &task.test_command),
         image: pinned.map(|task| task.image.as_str()),
         platform,
         verdict: row.verdict,

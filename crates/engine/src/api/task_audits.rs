@@ -63,7 +63,7 @@ impl Engine {
         }
         let tasks = self.store.targets_of_tasks(split).await?.into_iter();
         let audited = tasks.filter_map(|(id, target, image, command)| {
-            let coverage = known.get(&suite_id(&target, &image, command))?;
+            let coverage = known.get(&suite_id(&target, &image, &command))?;
             Some((id, coverage.clone()))
         });
         Ok(audited.collect())
@@ -135,10 +135,10 @@ impl Engine {
 
 /// On which the contradictions of a task and its changed inputs depend: the way in
 /// which they are made, too.
-fn suite_id(target: &str, image: &str, command: TestCommand) -> String {
+fn suite_id(target: &str, image: &str, command: &TestCommand) -> String {
     hex(&Sha256::digest(format!("8\n{target}\n{image}\n{command}")))
 }
 
 fn suite_of(task: &TaskRow) -> String {
-    suite_id(&task.target_sha, &task.image, task.test_command)
+    suite_id(&task.target_sha, &task.image, &task.test_command)
 }

@@ -287,7 +287,7 @@ impl Engine {
             image_digest: row.image.clone(),
             history: history.collect(),
             tests: tests.collect(),
-            test_command: row.test_command,
+            test_command: row.test_command.clone(),
             preparation: row.preparation.clone(),
             extra: row.extra.clone(),
             summary,
@@ -299,7 +299,7 @@ impl Engine {
 fn line(row: &TaskRow) -> TaskLine {
     let mut extra = row.extra.clone();
     extra.retain(|(column, _)| column != TEST_COMMAND);
-    extra.push((TEST_COMMAND.into(), row.test_command.into()));
+    extra.push((TEST_COMMAND.into(), row.test_command.to_string()));
     TaskLine {
         declared_gap: (row.state == TaskState::Ready).then(|| row.suite.counts.gap()),
         task_id: row.id.clone(),

@@ -322,7 +322,7 @@ impl Engine {
                 code: Arc::new(code),
                 base: Arc::new(base),
                 oracle: Arc::new(oracle),
-                command: task.test_command,
+                command: task.test_command.clone(),
                 known_tests: None,
                 limits,
                 left_away: task.preparation.left_away(),

@@ -69,6 +69,7 @@ fn exec(script: &str) -> Exec {
         command: ["sh", "-c", script].map(str::to_owned).into(),
         env: vec!["GREETING=hello".into()],
         reads_input: false,
+        unprivileged: false,
         wanted: None,
         working_dir: "/app".into(),
         time_limit: Duration::from_secs(60),

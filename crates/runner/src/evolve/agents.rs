@@ -311,6 +311,7 @@ impl<'a> Agents<'a> {
             command: job.command.clone(),
             env: job.env.clone(),
             reads_input: false,
+            unprivileged: false,
             wanted: Some(work.wanted.clone()),
             working_dir: APP.into(),
             time_limit: self.agent_time(),

@@ -13,10 +13,11 @@ use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Report;
 use swe_ci_core::requirement::{Document, MAX_BYTES, Mode, Rules};
 use swe_ci_core::step::{Cursor, Role, StepOutcome};
+use swe_ci_core::task::TestCommand;
 use swe_ci_core::test_gap;
 use swe_ci_dataset::base_report_of;
 use swe_ci_gateway::{Exchange, Recording};
-use swe_ci_grading::{Grading, TESTS};
+use swe_ci_grading::Grading;
 use swe_ci_sandbox::{CODE_FOLDER, SandboxError, WantedFiles};
 use swe_ci_store::IterationRow;
 use swe_ci_views::container::ContainerLimits;
@@ -159,7 +160,7 @@ impl Evolution<'_> {
             .ok_or_else(|| Failure::malformed(format!("the architect left no {DOCUMENT}")))?;
         let text = str::from_utf8(document)
             .map_err(|_| Failure::malformed(format!("{DOCUMENT} is not UTF-8")))?;
-        let is_own_name = |name: &str| is_named_outside_tests(&code, name);
+        let is_own_name = |name: &str| is_named_outside_tests(&self.task.test_command, &code, name);
         let rules = match self.config.mode {
             Mode::Tdd => Rules::Tdd,
             Mode::Rdd => Rules::Rdd {
@@ -168,7 +169,10 @@ impl Evolution<'_> {
         };
         let document = Document::parse(text, rules).map_err(Failure::malformed)?;
         if self.hidden_tests.is_some() {
-            let copied = hidden_tests::copied(document.clone(), self.oracle.clone()).await?;
+            let copied = {
+                let command = self.task.test_command.clone();
+                hidden_tests::copied(document.clone(), self.oracle.clone(), command).await?
+            };
             self.findings.extend(copied);
         }
         let (key, document) = (self.key(at, DOCUMENT), document.to_xml().into_bytes());
@@ -181,7 +185,17 @@ impl Evolution<'_> {
         let code = self.code_of(at.code_of).await?;
         let document = self.product_of(at, Role::Architect)?;
         let document = self.evolver.artifacts.get(&document).await?;
-        let files = ProgrammerFiles::new(self.config.mode, &code, document);
+        let mut requirements = CodeTree::default();
+        requirements.insert_file(DOCUMENT, document);
+        let visible = match self.config.mode {
+            Mode::Tdd => code.clone(),
+            Mode::Rdd => {
+                let is_test = |path: &str| self.task.test_command.is_test(path);
+                let code = CodeTree::clone(&code);
+                Arc::new(code.with_files_of(is_test, &CodeTree::default()))
+            }
+        };
+        let parts = [(CODE_FOLDER, visible.as_ref()), (APP, &requirements)];
         // Code that was large before may stay so.
         let limit = u64::from(self.config.limits.code_mb) << 20;
         let limit = limit.max(code.weight());
@@ -191,7 +205,11 @@ impl Evolution<'_> {
             let why = "the programmer removed the code folder";
             Failure::Ended(StepOutcome::AgentFailed, why.into())
         })?;
-        let changed = changed.with_folder_of(TESTS, &self.oracle);
+        let command = &self.task.test_command;
+        let mut changed = changed.with_files_of(|path| command.is_test(path), &self.oracle);
+        for folder in command.plan().into_iter().flat_map(|plan| &plan.caches) {
+            changed.remove(folder);
+        }
         let attempt = if changed == *code {
             Attempt::of(StepOutcome::NoChange, "nothing was changed")
         } else {
@@ -371,7 +389,7 @@ impl Evolution<'_> {
             code,
             base: self.base.clone(),
             oracle: self.oracle.clone(),
-            command: self.task.test_command,
+            command: self.task.test_command.clone(),
             known_tests: Some(self.known_tests().await?),
             limits: self.config.limits,
             left_away: self.task.preparation.left_away(),
@@ -473,12 +491,12 @@ impl Evolution<'_> {
     }
 }
 
-/// Whether a name stands in the Python code outside the tests.
-fn is_named_outside_tests(code: &CodeTree, name: &str) -> bool {
-    let sources = code.iter().filter(|(path, _)| {
-        let is_test = path.split('/').next() == Some(TESTS);
-        path.ends_with(".py") && !is_test
-    });
+/// Whether a name stands in the code outside the tests.
+fn is_named_outside_tests(command: &TestCommand, code: &CodeTree, name: &str) -> bool {
+    let is_source = |path: &str| command.plan().is_some() || path.ends_with(".py");
+    let sources = code
+        .iter()
+        .filter(|(path, _)| is_source(path) && !command.is_test(path));
     let mut texts = sources.filter_map(|(_, entry)| match entry {
         Entry::File { bytes, .. } => Some(bytes),
         Entry::Symlink { .. } => None,

@@ -29,7 +29,7 @@ type PendingContainer = tokio::task::JoinHandle<Result<StepContainer, SandboxErr
 pub(super) struct StepContainer {
     pub sandbox: Box<dyn SandboxContainer>,
     pub socket_mount: Option<SocketMount>,
-    /// In the tests' container: pytest, imported and waiting.
+    /// In the container of pytest's tests: pytest, imported and waiting.
     bootstrap: Mutex<Option<Bootstrap>>,
 }
 
@@ -78,6 +78,8 @@ pub(super) struct ContainerFactory {
     pub gateway: Gateway,
     pub image: String,
     pub limits: Limits,
+    /// Whether the tests are pytest's.
+    pub with_bootstrap: bool,
     pub evolution_id: String,
     /// Lets a stopping process wait for containers it has already requested.
     pub pending_containers: TaskTracker,
@@ -170,8 +172,10 @@ impl ContainerFactory {
         };
         let sandbox = self.sandbox.open(&spec).await?;
         let bootstrap = match role {
-            Role::Test => Some(Bootstrap::start(sandbox.as_ref(), self.limits).await?),
-            Role::Architect | Role::Programmer => None,
+            Role::Test if self.with_bootstrap => {
+                Some(Bootstrap::start(sandbox.as_ref(), self.limits).await?)
+            }
+            _ => None,
         };
         Ok(StepContainer {
             sandbox,

@@ -13,7 +13,7 @@ use swe_ci_base::code::{CodeTree, Entry};
 use swe_ci_base::digest::sha256_hex;
 use swe_ci_core::finding::Finding;
 use swe_ci_core::requirement::Document;
-use swe_ci_grading::TESTS;
+use swe_ci_core::task::TestCommand;
 use swe_ci_sandbox::{Exec, Exit, SandboxContainer};
 
 use super::failure::Failure;
@@ -32,15 +32,17 @@ const LIST: &str = "hidden-tests.json";
 pub(super) struct HiddenTests(BTreeMap<usize, BTreeSet<String>>);
 
 impl HiddenTests {
-    pub fn new<'a>(trees: impl IntoIterator<Item = &'a CodeTree>) -> Self {
+    pub fn new<'a>(
+        trees: impl IntoIterator<Item = &'a CodeTree>,
+        is_test: impl Fn(&str) -> bool,
+    ) -> Self {
         let mut by_size: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
         let entries = trees.into_iter().flat_map(CodeTree::iter);
         for (path, entry) in entries {
             let Entry::File { bytes, .. } = entry else {
                 continue;
             };
-            let is_test = path.split('/').next() == Some(TESTS);
-            if is_test && bytes.len() >= LEAST_BYTES {
+            if is_test(path) && bytes.len() >= LEAST_BYTES {
                 let digests = by_size.entry(bytes.len()).or_default();
                 digests.insert(sha256_hex(bytes));
             }
@@ -59,6 +61,7 @@ impl HiddenTests {
             command: command.map(str::to_owned).into(),
             env: Vec::new(),
             reads_input: false,
+            unprivileged: false,
             wanted: None,
             working_dir: "/".into(),
             time_limit: Duration::from_secs(SECONDS),
@@ -84,15 +87,16 @@ impl HiddenTests {
 pub(super) async fn copied(
     document: Document,
     oracle: Arc<CodeTree>,
+    command: TestCommand,
 ) -> anyhow::Result<Option<Finding>> {
     let compare = move || {
         let texts = oracle.iter().filter_map(|(path, entry)| match entry {
             Entry::File { bytes, .. } => Some((path, str::from_utf8(bytes).ok()?)),
             Entry::Symlink { .. } => None,
         });
-        let is_test = |path: &str| path.split('/').next() == Some(TESTS);
-        let (tests, others): (Vec<_>, Vec<_>) = texts.partition(|(path, _)| is_test(path));
-        let sources = others.iter().filter(|(path, _)| path.ends_with(".py"));
+        let (tests, others): (Vec<_>, Vec<_>) = texts.partition(|(path, _)| command.is_test(path));
+        let is_source = |path: &str| command.plan().is_some() || path.ends_with(".py");
+        let sources = others.iter().filter(|(path, _)| is_source(path));
         Ok(document.copied(tests.iter().map(|file| file.1), sources.map(|file| file.1)))
     };
     blocking(compare).await
@@ -111,7 +115,8 @@ mod tests {
         code.insert_file("src/test_c.py", "z".repeat(64));
         let mut other = CodeTree::default();
         other.insert_file("tests/test_a.py", "x".repeat(64));
-        let HiddenTests(hidden) = HiddenTests::new([&code, &other]);
+        let HiddenTests(hidden) =
+            HiddenTests::new([&code, &other], |path| TestCommand::PLATFORM.is_test(path));
         assert_eq!(hidden.keys().copied().collect::<Vec<_>>(), [64]);
         assert_eq!(hidden[&64].len(), 2);
     }

@@ -348,12 +348,13 @@ impl<'a> Evolution<'a> {
             target_sha: task.target_sha.clone(),
         };
         let agents = Agents::load(evolver, claim, worker, &run, &assignment).await?;
-        let mode = run.config.mode;
+        let (mode, command) = (run.config.mode, task.test_command.clone());
         let (base, oracle, hidden_tests) = blocking(move || {
             let oracle = history.code(&assignment.target_sha)?;
             let base = history.code(&assignment.base_sha)?;
-            let hidden = (mode == Mode::Rdd).then(|| HiddenTests::new([&base, &oracle]));
-            let base = base.with_folder_of(swe_ci_grading::TESTS, &oracle);
+            let is_test = |path: &str| command.is_test(path);
+            let hidden = (mode == Mode::Rdd).then(|| HiddenTests::new([&base, &oracle], is_test));
+            let base = base.with_files_of(is_test, &oracle);
             Ok((base, oracle, hidden))
         })
         .await
@@ -376,6 +377,7 @@ impl<'a> Evolution<'a> {
             gateway: evolver.gateway.clone(),
             image: task.image.clone(),
             limits: run.config.limits,
+            with_bootstrap: task.test_command.plan().is_none(),
             evolution_id: claim.evolution_id.clone(),
             pending_containers: evolver.pending_containers.clone(),
             span: Span::current(),

@@ -7,7 +7,6 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::step::Role;
-use swe_ci_grading::TESTS;
 use swe_ci_store::{MeasuredStart, Suite};
 
 use super::Evolution;
@@ -22,7 +21,8 @@ impl Evolution<'_> {
     /// leaves nothing: the next one begins again.
     #[tracing::instrument(name = "test the start", level = "debug", skip_all)]
     pub(super) async fn measure_start(&mut self, log: &mut Log<'_>) -> Result<(), Failure> {
-        let code = Arc::new(CodeTree::clone(&self.start).with_folder_of(TESTS, &self.oracle));
+        let is_test = |path: &str| self.task.test_command.is_test(path);
+        let code = Arc::new(CodeTree::clone(&self.start).with_files_of(is_test, &self.oracle));
         let layer = |role| self.agents.layer(role);
         let opened = self.containers.open(Role::Test, false, layer).await;
         let container = opened.map_err(anyhow::Error::new)?;

@@ -250,6 +250,7 @@ impl Task<'_> {
             command: command.iter().map(|word| (*word).to_owned()).collect(),
             env: Vec::new(),
             reads_input: false,
+            unprivileged: false,
             wanted: None,
             working_dir: CODE_FOLDER.into(),
             time_limit: self.time_limit,

@@ -16,7 +16,7 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_core::run::Limits;
 use tokio::sync::OnceCell;
 
-use super::connection::EngineFacts;
+use super::NOBODY;
 use super::error::{engine_error, is_refused_inside, status_of};
 use crate::watch::Holds;
 use crate::{
@@ -95,13 +95,16 @@ impl SandboxContainer for DockerContainer {
 
     #[tracing::instrument(name = "start a command", level = "debug", skip_all)]
     async fn start(&self, exec: &Exec) -> Result<RunningCommand, SandboxError> {
-        if let Some(started) = self.start_first(exec).await {
+        if !exec.unprivileged
+            && let Some(started) = self.start_first(exec).await
+        {
             return started;
         }
         let config = ExecConfig {
             cmd: Some(exec.command.clone()),
             env: Some(exec.env.clone()),
             working_dir: Some(exec.working_dir.clone()),
+            user: exec.unprivileged.then(|| NOBODY.to_owned()),
             attach_stdin: Some(exec.reads_input),
             attach_stdout: Some(true),
             attach_stderr: Some(true),

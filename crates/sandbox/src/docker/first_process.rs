@@ -158,6 +158,7 @@ mod tests {
             command: command.iter().map(|&word| word.to_owned()).collect(),
             env: vec!["GREETING=good\n day".into()],
             reads_input,
+            unprivileged: false,
             wanted: None,
             working_dir: "/usr".into(),
             time_limit: Duration::ZERO,

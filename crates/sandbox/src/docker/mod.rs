@@ -54,6 +54,8 @@ const LABEL_PROCESS: &str = "swe-ci.process";
 
 /// The user of commands. It has no capabilities.
 const ROOT: &str = "0";
+/// The user and group of unprivileged commands.
+const NOBODY: &str = "65534:65534";
 
 /// Names of this machine that test suites use, with their addresses.
 const LOCAL_NAMES: [&str; 2] = ["ip6-localhost:::1", "ip6-loopback:::1"];

@@ -57,7 +57,7 @@ async fn a_task_prepared_again_changes_no_evolution() {
             target_sha: before.target_sha.clone(),
             image: before.image.clone(),
             base_report: before.base_report.clone(),
-            test_command: before.test_command,
+            test_command: before.test_command.clone(),
         };
         assert_eq!(evolution.pinned, Some(pinned));
         let ends = |row: &TaskRow| {
@@ -66,7 +66,7 @@ async fn a_task_prepared_again_changes_no_evolution() {
                 row.ends().map(str::to_owned),
                 suite,
                 row.base_report.clone(),
-                row.test_command,
+                row.test_command.clone(),
             )
         };
         let of_evolution = store.task_of_evolution(&evolution).await.unwrap();
@@ -75,7 +75,10 @@ async fn a_task_prepared_again_changes_no_evolution() {
         assert_eq!(ends(&of_today), ends(&after));
 
         let on_card = store.tasks_of_run(&run_id).await.unwrap();
-        let commands: Vec<_> = on_card.iter().map(|task| task.test_command).collect();
+        let commands: Vec<_> = on_card
+            .iter()
+            .map(|task| task.test_command.clone())
+            .collect();
         let [
             TaskOnCard {
                 task_id,
