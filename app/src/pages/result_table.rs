@@ -70,6 +70,15 @@ pub(super) fn KindTag(kind: Kind) -> impl IntoView {
     labels::kind(kind).map(|(text, hint, tone)| view! { <Tag text tone hint/> })
 }
 
+/// Nothing for code that is audited, or may be yet.
+#[component]
+pub(super) fn NotAuditedTag(why: Option<String>) -> impl IntoView {
+    why.map(|why| {
+        let hint = format!("Nobody tried contradictions of its tests: {why}.");
+        view! { <Tag text="not audited" tone=Tone::Warn hint/> }
+    })
+}
+
 /// Nothing for runs of the default mode.
 #[component]
 pub(super) fn ModeTag(mode: Mode) -> impl IntoView {

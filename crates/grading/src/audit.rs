@@ -99,6 +99,14 @@ impl Auditor<'_> {
         self.run_on(self.grading, choice).await
     }
 
+    /// The oracle's code, to be graded.
+    fn oracle(&self) -> Grading {
+        Grading {
+            code: Arc::clone(&self.grading.oracle),
+            ..self.grading.clone()
+        }
+    }
+
     async fn run_on(&self, grading: &Grading, choice: &Choice<'_>) -> Result<Graded, SandboxError> {
         let Self { sandbox, spec, .. } = *self;
         let (all, seconds) = (self.contradictions, self.test_seconds());
@@ -158,11 +166,8 @@ impl Auditor<'_> {
         if failing.is_empty() {
             return Ok(None);
         }
-        let oracle = Grading {
-            code: Arc::clone(&self.grading.oracle),
-            ..self.grading.clone()
-        };
-        retain_by(&mut failing, &self.run_on(&oracle, choice).await?, true);
+        let of_oracle = self.run_on(&self.oracle(), choice).await?;
+        retain_by(&mut failing, &of_oracle, true);
         let when = "and not where others are contradicted";
         Ok(suspicion(&failing, when, again.result.as_ref().err()))
     }
@@ -181,15 +186,18 @@ impl Auditor<'_> {
         if suspicious.is_empty() {
             return Ok(Vec::new());
         }
-        // Once more where nothing else is contradicted, and as written.
+        // Once more where nothing else is contradicted, as written, and the oracle's code.
         let again = self.run(&suspicious).await?;
         let as_written = self.run(&Choice::new()).await?;
-        let (again, as_written) = (Results::of(&again), Results::of(&as_written));
-        let Some((again, as_written)) = again.zip(as_written) else {
+        let of_oracle = self.run_on(&self.oracle(), &suspicious).await?;
+        let sessions = [&again, &as_written, &of_oracle].map(Results::of);
+        let [Some(again), Some(as_written), Some(of_oracle)] = sessions else {
             return Ok(Vec::new());
         };
         let both = self.draw.passing(&suspicious, &again);
-        let both = both.filter(|(suspect, _)| as_written.passes(suspect.id, None));
+        let both = both.filter(|(suspect, _)| {
+            as_written.passes(suspect.id, None) && !of_oracle.passes(suspect.id, suspect.place)
+        });
         Ok(both
             .map(|(suspect, number)| accusation(suspect, number))
             .collect())

@@ -28,7 +28,8 @@ pub async fn owed_to_clues(
     grading: &Grading,
     passed: &[&str],
 ) -> Result<Option<Finding>, SandboxError> {
-    if passed.is_empty() {
+    // Only pytest's tests can be given in another form.
+    if passed.is_empty() || grading.command.plan().is_some() {
         return Ok(None);
     }
     let oracle = Grading {

@@ -26,6 +26,10 @@ pub async fn passing_on_empty_functions(
     spec: &ContainerSpec,
     grading: &Grading,
 ) -> Result<Option<BTreeSet<String>>, SandboxError> {
+    // Only Python's functions can be.
+    if grading.command.plan().is_some() {
+        return Ok(None);
+    }
     let code = match emptied(sandbox, spec, &grading.oracle).await? {
         Ok(code) => Arc::new(code),
         Err(why) => {

@@ -143,6 +143,17 @@ pub struct TestRun {
     pub(crate) reached: bool,
 }
 
+impl TestRun {
+    /// One of which nothing else is known.
+    fn of(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            raised: None,
+            reached: false,
+        }
+    }
+}
+
 /// A bootstrap that has imported pytest and waits for the code.
 #[derive(Debug)]
 pub struct Bootstrap {

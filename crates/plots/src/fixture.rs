@@ -134,6 +134,7 @@ pub fn evolution(verdicts: &[Verdict]) -> EvolutionView {
         started_at: None,
         finished_at: None,
         current: None,
+        not_audited: None,
         iterations: (1..).zip(verdicts).map(|(n, v)| iteration(n, *v)).collect(),
     }
 }

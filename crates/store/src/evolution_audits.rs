@@ -161,6 +161,22 @@ impl Store {
         .await
     }
 
+    /// Why evolutions of a run are not audited, by evolution.
+    pub async fn not_audited(&self, run_id: &str) -> Result<HashMap<String, String>> {
+        let some = query(
+            "SELECT a.evolution_id AS id, a.found AS found FROM evolution_audits a
+             JOIN evolutions e ON e.id = a.evolution_id
+             WHERE e.run_id = $1 AND a.found LIKE '%\"reason\":\"%'",
+        )
+        .with(run_id)
+        .all(&self.pool, |row| {
+            let audit: EvolutionAudit = row.json("found", "an audit")?;
+            Ok((row.read("id")?, audit.reason))
+        });
+        let why = |(id, reason): (String, Option<String>)| Some((id, reason?));
+        Ok(some.await?.into_iter().filter_map(why).collect())
+    }
+
     /// Evolutions of a run that ended since there are audits and wait for theirs.
     pub async fn pending_audits(&self, run_id: &str) -> Result<u32> {
         composed(format!(

@@ -221,6 +221,7 @@ mod tests {
             finished_at: None,
             current: None,
             iterations: Vec::new(),
+            not_audited: None,
         }
     }
 

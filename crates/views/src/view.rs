@@ -384,6 +384,9 @@ pub struct EvolutionView {
     /// The current step, if any.
     pub current: Option<CurrentStep>,
     pub iterations: Vec<IterationView>,
+    /// Why its code is not audited, once that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_audited: Option<String>,
 }
 
 impl EvolutionView {

@@ -30,7 +30,7 @@ use crate::components::{
 };
 use crate::glossary::Word;
 use crate::pages::iteration::{Logs, Steps};
-use crate::pages::result_table::KindTag;
+use crate::pages::result_table::{KindTag, NotAuditedTag};
 use crate::pages::routes::{
     EvolutionAddress, EvolutionQuery, ITERATION, TESTS, evolution_href, iteration_href, run_href,
     style_href, task_href,
@@ -149,7 +149,7 @@ fn Hero(
             heading=&task
             class="evolution-title"
         >
-            <p class="tags"><Tag text=word tone/><KindTag kind/></p>
+            <p class="tags"><Tag text=word tone/><KindTag kind/><NotAuditedTag why=evolution.not_audited.clone()/></p>
             <p class="lede">
                 "How "
                 <a href=run>{model}</a>

@@ -10,6 +10,7 @@ use swe_ci_views::view::EvolutionView;
 
 use super::status::{Stopped, Waiting};
 use crate::components::{Ended, Iterations, Meter, Picture, Tag};
+use crate::pages::result_table::NotAuditedTag;
 use crate::pages::routes::{evolution_href, iteration_href, task_href};
 use crate::{format, labels};
 
@@ -62,10 +63,11 @@ pub fn EvolutionCard(evolution: EvolutionView, run_id: String) -> impl IntoView 
 /// How it ended, or its state while it goes on.
 pub(super) fn standing(evolution: &EvolutionView) -> impl IntoView + use<> {
     let (text, tone) = labels::standing(evolution);
-    match evolution.ending {
+    let standing = match evolution.ending {
         Some(_) => Either::Left(view! { <Ended text tone/> }),
         None => Either::Right(view! { <Tag text tone/> }),
-    }
+    };
+    view! { {standing}" "<NotAuditedTag why=evolution.not_audited.clone()/> }
 }
 
 /// Its EvoScore at γ = 1 in the first convention that has one.

@@ -4,7 +4,7 @@
 use super::parser::Fields;
 
 /// Programs that run tests, as words of a document.
-const FRAMEWORKS: [&str; 8] = [
+const FRAMEWORKS: [&str; 13] = [
     "pytest",
     "py.test",
     "unittest",
@@ -13,6 +13,11 @@ const FRAMEWORKS: [&str; 8] = [
     "nosetests",
     "tox",
     "conftest",
+    "jest",
+    "vitest",
+    "junit",
+    "nextest",
+    "gotestsum",
 ];
 /// Two words that speak of tests; a single `test` may be a word of the domain.
 const PHRASES: [[&str; 2]; 10] = [

@@ -168,7 +168,8 @@ impl Engine {
             }
             let began = Instant::now();
             let repetition = self.recorded(evolution, &task, limits, row).await?;
-            if is_last {
+            // Only Python's calls are understood.
+            if is_last && task.test_command.plan().is_none() {
                 let asked = self.generalisation(&task, &repetition, &all, row).await?;
                 found.generalisation = Some(asked);
             }

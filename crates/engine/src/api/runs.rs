@@ -118,10 +118,12 @@ impl Engine {
         let standing = self.store.standing(id).await?;
         let summary = self.visible_run(id).await?;
         let mut iterations = by_evolution(self.store.listed_iterations_of_run(id).await?);
+        let mut not_audited = self.store.not_audited(id).await?;
         let mut evolution_list = Vec::new();
         for row in self.store.evolutions_of_run(id).await? {
             let rows = iterations.remove(&row.id).unwrap_or_default();
             let mut evolution = view(row, summary.config.plan.max_iterations, &rows);
+            evolution.not_audited = not_audited.remove(&evolution.evolution_id);
             if let Some(step) = &mut evolution.current {
                 step.waiting = self.events.current_wait(&evolution.evolution_id);
             }
@@ -236,7 +238,9 @@ impl Engine {
             .ok_or_else(|| Error::not_found_in("this run", "sample of the task", sample))?;
         let suite = self.store.suite(&row.suite).await?;
         let mut rows = self.store.iterations(&row.id).await?;
-        let view = view(row, run.config.plan.max_iterations, &rows);
+        let mut view = view(row, run.config.plan.max_iterations, &rows);
+        let audit = self.store.evolution_audit(&view.evolution_id).await?;
+        view.not_audited = audit.and_then(|audit| audit.reason);
         if suite.counts.counts_only {
             rows.clear();
         }
@@ -291,6 +295,7 @@ pub(super) fn view(
             waiting: None,
         }),
         iterations: iterations.iter().map(IterationRow::view).collect(),
+        not_audited: None,
     }
 }
 

@@ -136,7 +136,7 @@ impl Engine {
 /// On which the contradictions of a task and its changed inputs depend: the way in
 /// which they are made, too.
 fn suite_id(target: &str, image: &str, command: &TestCommand) -> String {
-    hex(&Sha256::digest(format!("8\n{target}\n{image}\n{command}")))
+    hex(&Sha256::digest(format!("9\n{target}\n{image}\n{command}")))
 }
 
 fn suite_of(task: &TaskRow) -> String {

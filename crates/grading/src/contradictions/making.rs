@@ -14,9 +14,11 @@ use swe_ci_core::audit::ContradictionKind;
 use swe_ci_core::report::Outcome;
 use swe_ci_sandbox::{ContainerSpec, Sandbox, SandboxError};
 
-use super::{Choice, Contradictions, Holding, Piece, Results, Source, Words, places};
+use super::{Choice, Contradictions, Holding, Piece, Results, Source, Words, belonging, places};
 use crate::generalisation::{Question, Questions};
-use crate::{Bootstrap, Graded, Grading, Staging, TESTS, grade_as, is_test, program, python};
+use crate::{
+    Bootstrap, Graded, Grading, Staging, TESTS, TestRun, grade, grade_as, is_test, program, python,
+};
 
 /// How many sessions of a suite run side by side.
 const AT_ONCE: usize = 2;
@@ -35,7 +37,7 @@ const MOST_TEST_SECONDS: f64 = 10.0;
 /// The exception of bootstrap/limit.py.
 const TOOK_TOO_LONG: &str = "TookTooLong";
 /// The most contradictions of one test; files.py has the same number.
-const MOST: usize = 5;
+pub(super) const MOST: usize = 5;
 /// The largest file beside the tests of which forms are made, in bytes.
 const MOST_DATA: usize = 512 << 10;
 /// Files that steer programs.
@@ -51,6 +53,9 @@ pub async fn contradictions_of(
     spec: &ContainerSpec,
     grading: &Grading,
 ) -> Result<Result<Contradictions, String>, SandboxError> {
+    if grading.command.plan().is_some() {
+        return Box::pin(belonging::contradictions_of(sandbox, spec, grading)).await;
+    }
     let mut made = match made(sandbox, spec, grading).await? {
         Ok(made) => made,
         Err(why) => return Ok(Err(why)),
@@ -91,7 +96,7 @@ pub async fn contradictions_of(
     let runs: Vec<_> = runs.iter().map(|run| (run, Results::of(run))).collect();
     let order: Vec<String> = as_written.order.iter().map(|run| run.id.clone()).collect();
     let mut holding = BTreeMap::new();
-    let (mut data_of, mut touched) = (BTreeMap::new(), BTreeSet::new());
+    let (mut source_of, mut touched) = (BTreeMap::new(), BTreeSet::new());
     for ((_, place), id) in places(order.iter().map(String::as_str)) {
         if results.passes(id, None) {
             let found = match sources.of(id) {
@@ -102,7 +107,7 @@ pub async fn contradictions_of(
             let tried = tried_by_data(id, &runs, &made.words, &mut touched);
             let found = match tried.filter(|_| !is_strong) {
                 Some((path, numbers)) => {
-                    data_of.insert(id.to_owned(), path);
+                    source_of.insert(id.to_owned(), (path, String::new()));
                     Holding::Numbers(numbers)
                 }
                 None => found,
@@ -115,7 +120,7 @@ pub async fn contradictions_of(
     }
     all = Contradictions {
         holding,
-        data_of,
+        source_of,
         touched,
         order,
         test_seconds: seconds,
@@ -242,6 +247,12 @@ pub(crate) async fn session(
 ) -> Result<Graded, SandboxError> {
     let container = sandbox.open(spec).await?;
     let grading = contradictions.contradicting(grading, choice);
+    if grading.command.plan().is_some() {
+        let mut graded = grade(container.as_ref(), &grading, &mut |_| {}).await?;
+        let tests = graded.result.iter().flat_map(|report| &report.tests);
+        graded.order = tests.map(|(id, _)| TestRun::of(id)).collect();
+        return Ok(graded);
+    }
     let bootstrap = Bootstrap::start(container.as_ref(), grading.limits).await?;
     let staging = match test_seconds {
         Some(test_seconds) => Staging::Bounded {
@@ -265,7 +276,8 @@ pub(crate) async fn side_by_side<T>(
 impl Contradictions {
     fn contradicting(&self, grading: &Grading, choice: &Choice<'_>) -> Grading {
         let oracle = self.laid_over(&grading.oracle, choice);
-        let code = CodeTree::clone(&grading.code).with_folder_of(TESTS, &oracle);
+        let is_test = |path: &str| grading.command.is_test(path);
+        let code = CodeTree::clone(&grading.code).with_files_of(is_test, &oracle);
         Grading {
             code: Arc::new(code),
             oracle: Arc::new(oracle),

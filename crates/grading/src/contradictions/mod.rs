@@ -1,9 +1,11 @@
 //! Contradictions of a task's tests. A contradiction is a test with one
 //! expectation changed so that the test and its contradiction cannot both hold:
 //! no honest, deterministic code passes both. They are made of the oracle's
-//! tests by a program that only parses them, and each has to be failed by the
-//! oracle's own code, with an assertion.
+//! tests by a program that only parses them (Python's) or by a grammar, and each has
+//! to be failed by the oracle's own code; Python's with an assertion.
 
+mod belonging;
+mod grammars;
 mod making;
 #[cfg(test)]
 mod tests;
@@ -38,9 +40,10 @@ pub struct Contradictions {
     /// The tests in the order of the oracle's session: parameters that are
     /// changed change node ids too, and then the place tells.
     order: Vec<String>,
-    /// The file beside the tests whose forms contradict a test, by its node id.
+    /// The file and the name of the source whose forms contradict a test, by its id; by
+    /// its node id alone where it is not here. No name is a file beside the tests.
     #[serde(default)]
-    data_of: BTreeMap<String, String>,
+    source_of: BTreeMap<String, (String, String)>,
     /// Tests that some form of a file beside the tests makes fail.
     #[serde(default)]
     pub(crate) touched: BTreeSet<String>,
@@ -182,9 +185,9 @@ impl Contradictions {
                 }
             }
         }
-        for (id, path) in &self.data_of {
-            if let Some(source) = sources.all.get(&(path.as_str(), "")) {
-                sources.data.insert(id, *source);
+        for (id, (path, test)) in &self.source_of {
+            if let Some(source) = sources.all.get(&(path.as_str(), test.as_str())) {
+                sources.known.insert(id, *source);
             }
         }
         sources
@@ -219,14 +222,14 @@ pub(crate) struct Sources<'a> {
     all: BTreeMap<TestKey<'a>, Source<'a>>,
     /// Methods by their names: a test may inherit them.
     methods: BTreeMap<&'a str, Vec<Source<'a>>>,
-    /// Files beside the tests, by the node ids of tests that these contradict.
-    data: BTreeMap<&'a str, Source<'a>>,
+    /// Those of tests whose ids do not tell.
+    known: BTreeMap<&'a str, Source<'a>>,
 }
 
 impl<'a> Sources<'a> {
     /// The source of a test's contradictions.
     pub fn of(&self, id: &str) -> Option<Source<'a>> {
-        self.data.get(id).copied().or_else(|| self.of_test(id))
+        self.known.get(id).copied().or_else(|| self.of_test(id))
     }
 
     /// The source of a test, by its node id: its own, or the only method of its

@@ -12,6 +12,7 @@ use swe_ci_core::agent::{AgentConfig, Budget};
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::step::{Role, StepOutcome};
+use swe_ci_core::task::TestCommand;
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_gateway::{self, GatewaySession, Ledger, Recording, SessionConfig, StopReason};
 use swe_ci_sandbox::{Exec, Exit, WantedFiles};
@@ -80,6 +81,8 @@ pub(super) struct Work<'a> {
     /// Its row, as it stands until the attempt ends.
     pub attempt: StepRow,
     pub play: Play,
+    /// How the task's tests are run, which tells its language.
+    pub command: &'a TestCommand,
     pub container: &'a StepContainer,
     /// The files in the container, by folder.
     pub parts: &'a [(&'a str, &'a CodeTree)],
@@ -201,7 +204,7 @@ impl<'a> Agents<'a> {
                         gateway: swe_ci_gateway::ADDRESS,
                         token: session.token(),
                         model: &session.endpoint().model,
-                        prompt: prompts::prompt(this.mode, work.attempt.role),
+                        prompt: &prompts::prompt_for(this.mode, work.attempt.role, work.command),
                         allow_hosted_tools: this.allow_hosted_tools,
                     };
                     let job = installed.program.job(&installed.version, &values)?;
@@ -288,10 +291,11 @@ impl<'a> Agents<'a> {
     ) -> Result<(), Failure> {
         let sandbox = work.container.sandbox.as_ref();
         sandbox.put(work.parts).await?;
+        let prompt = prompts::prompt_for(self.mode, work.attempt.role, work.command);
         let task = builtin::Task {
             sandbox,
             session,
-            prompt: prompts::prompt(self.mode, work.attempt.role),
+            prompt: &prompt,
             time_limit: self.agent_time(),
         };
         match builtin::work(&task, &mut |line| log.line(line)).await {

@@ -252,6 +252,7 @@ impl Evolution<'_> {
         let work = Work {
             attempt: step_row(at, now_ms(), &Attempt::interrupted(), usage, None),
             play,
+            command: &self.task.test_command,
             container: &container,
             parts,
             wanted,

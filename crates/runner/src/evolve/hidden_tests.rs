@@ -2,11 +2,10 @@
 //! container; here copies of it are removed that the task's image may hold: an
 //! installed package with its tests, or a checkout.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::{CodeTree, Entry};
@@ -22,41 +21,38 @@ use super::paths::APP;
 /// Files below this size, in bytes, tell nothing: an empty `__init__.py`.
 const LEAST_BYTES: usize = 64;
 const SECONDS: u64 = 300;
-/// Reads the list of what to remove, `{size: [sha256, …]}`, from the file it is
-/// given, and removes that too.
-const REMOVE_COPIES: &str = include_str!("remove_copies.py");
-const LIST: &str = "hidden-tests.json";
+const REMOVE_COPIES: &str = include_str!("remove_copies.sh");
+const LIST: &str = "hidden-tests";
 
-/// The files below `tests/` that tell what is expected: `{size: digests}`.
+/// Digests of the tests' files that tell what is expected.
 #[derive(Debug)]
-pub(super) struct HiddenTests(BTreeMap<usize, BTreeSet<String>>);
+pub(super) struct HiddenTests(BTreeSet<String>);
 
 impl HiddenTests {
     pub fn new<'a>(
         trees: impl IntoIterator<Item = &'a CodeTree>,
         is_test: impl Fn(&str) -> bool,
     ) -> Self {
-        let mut by_size: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
         let entries = trees.into_iter().flat_map(CodeTree::iter);
-        for (path, entry) in entries {
-            let Entry::File { bytes, .. } = entry else {
-                continue;
-            };
-            if is_test(path) && bytes.len() >= LEAST_BYTES {
-                let digests = by_size.entry(bytes.len()).or_default();
-                digests.insert(sha256_hex(bytes));
+        let digest = |(path, entry): (&str, &Entry)| match entry {
+            Entry::File { bytes, .. } if is_test(path) && bytes.len() >= LEAST_BYTES => {
+                Some(sha256_hex(bytes))
             }
-        }
-        Self(by_size)
+            _ => None,
+        };
+        Self(entries.filter_map(digest).collect())
     }
 
     /// Removes every copy from a container that does not have the code yet.
     pub async fn remove_copies(&self, sandbox: &dyn SandboxContainer) -> Result<(), Failure> {
         let mut list = CodeTree::default();
-        let wanted = serde_json::to_vec(&self.0).context("cannot write the list of tests")?;
-        list.insert_file(LIST, wanted);
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let digests = self.0.iter().map(String::as_str);
+        list.insert_file(LIST, digests.collect::<Vec<_>>().join("\n"));
         let path = format!("{APP}/{LIST}");
-        let command = ["python", "-I", "-c", REMOVE_COPIES, &path];
+        let command = ["sh", "-c", REMOVE_COPIES, "sh", &path];
         let exec = Exec {
             command: command.map(str::to_owned).into(),
             env: Vec::new(),
@@ -117,7 +113,6 @@ mod tests {
         other.insert_file("tests/test_a.py", "x".repeat(64));
         let HiddenTests(hidden) =
             HiddenTests::new([&code, &other], |path| TestCommand::PLATFORM.is_test(path));
-        assert_eq!(hidden.keys().copied().collect::<Vec<_>>(), [64]);
-        assert_eq!(hidden[&64].len(), 2);
+        assert_eq!(hidden.len(), 2);
     }
 }

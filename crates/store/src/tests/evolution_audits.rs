@@ -138,7 +138,14 @@ async fn accused_code_collapses() {
         assert_eq!(evolution.ending, Some(Ending::CutShort));
         assert_eq!(evolution.reason, collapsed.collapse);
         let of_run = store.audits_of_run(&evolution.run_id).await.unwrap();
-        assert_eq!(of_run, [(id, audit)]);
+        assert_eq!(of_run, [(id.clone(), audit)]);
+        let run = &evolution.run_id;
+        assert!(store.not_audited(run).await.unwrap().is_empty());
+        let why = "no contradiction can be made";
+        let audit = EvolutionAudit::without(why.into());
+        store.put_audit(&id, &audit, &[]).await.unwrap();
+        let not_audited = store.not_audited(run).await.unwrap();
+        assert_eq!(not_audited.get(&id).map(String::as_str), Some(why));
     })
     .await;
 }

@@ -179,6 +179,7 @@ mod tests {
             started_at: None,
             finished_at: None,
             current: None,
+            not_audited: None,
             iterations: (1..)
                 .zip([verdict(15), verdict(20)])
                 .map(iteration)

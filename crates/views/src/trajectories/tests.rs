@@ -114,6 +114,7 @@ fn record(task: &str) -> EvolutionRecord {
             started_at: None,
             finished_at: None,
             current: None,
+            not_audited: None,
             iterations: vec![tested(1, scored), tested(2, Verdict::Collapsed { lost: 3 })],
         },
         steps: vec![
