@@ -17,7 +17,7 @@ use crate::product::Product;
 const KEY: &str = "sk-own-repository-7c1d";
 const DAY: i64 = 86_400;
 /// An environment is built meanwhile.
-const PATIENCE: Duration = Duration::from_mins(8);
+const PATIENCE: Duration = Duration::from_mins(12);
 const FUNCTIONS: usize = 8;
 
 /// Digests of everything that a programmer is given, and the networks.
