@@ -54,7 +54,7 @@ impl Fixture {
     const POLICY: RetryPolicy = RetryPolicy {
         keep_alive: Duration::from_millis(50),
         first_pause: Duration::from_millis(20),
-        probe_limit: Duration::from_secs(1),
+        probe_limit: Duration::from_secs(3),
         longest_silence: Duration::from_millis(200),
         queue: Duration::from_millis(500),
     };
