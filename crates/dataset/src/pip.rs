@@ -46,7 +46,7 @@ async fn run_python(
         unprivileged: false,
         wanted: None,
         working_dir: "/".into(),
-        time_limit: Duration::from_mins(1),
+        time_limit: Duration::from_mins(5),
         off: ExcludedTime::default(),
     };
     let mut output = String::new();
