@@ -1,4 +1,7 @@
 //! The plans that languages usually have. A further language is a further entry.
+//!
+//! Manifests such as `Cargo.toml`, `package.json` and `go.mod` are no settings: with the
+//! target's, code on its way there may not even build.
 
 use super::{PYTHON, ReportFiles, TestPlan};
 
@@ -8,21 +11,17 @@ pub const LANGUAGES: [&str; 4] = [PYTHON, "rust", "javascript", "go"];
 pub(super) fn of(language: &str) -> Option<TestPlan> {
     let plan = match language {
         "rust" => Defaults {
-            build: "cargo build --offline --all-targets --keep-going || cargo build --offline",
-            // nextest writes a report only where a file tells it to.
-            test: "printf '[profile.default.junit]\\npath = \"junit.xml\"\\n' > /tmp/nextest.toml && \
-                   cargo nextest run --offline --no-fail-fast --tool-config-file swe-ci:/tmp/nextest.toml",
-            report: "target/nextest/default/junit.xml",
+            build: "cargo build --offline",
+            test: include_str!("rust.sh"),
+            report: "reports/*.xml",
             tests: &["tests/**", "**/tests/**"],
             settings: &[
-                "**/Cargo.toml",
-                "Cargo.lock",
                 ".cargo/**",
                 ".config/nextest.toml",
                 "rust-toolchain",
                 "rust-toolchain.toml",
             ],
-            caches: &["target"],
+            caches: &["target", "reports"],
         },
         "javascript" => Defaults {
             build: "",
@@ -36,8 +35,6 @@ pub(super) fn of(language: &str) -> Option<TestPlan> {
                 "**/*.spec.*",
             ],
             settings: &[
-                "package.json",
-                "package-lock.json",
                 ".npmrc",
                 ".mocharc*",
                 "jest.config.*",
@@ -52,7 +49,7 @@ pub(super) fn of(language: &str) -> Option<TestPlan> {
             test: "gotestsum --junitfile junit.xml ./...",
             report: "junit.xml",
             tests: &["**/*_test.go", "**/testdata/**"],
-            settings: &["go.mod", "go.sum", "go.work", "vendor/**"],
+            settings: &[],
             caches: &[],
         },
         _ => return None,

@@ -12,7 +12,7 @@ use anyhow::Context;
 use serde_json::json;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
-use swe_ci_base::error::Result;
+use swe_ci_base::error::{Error, Result};
 use swe_ci_base::files::write_whole;
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
@@ -65,6 +65,12 @@ pub async fn write_task(
     folder: &Path,
     iterations: u32,
 ) -> Result<()> {
+    if let Some(plan) = row.test_command.plan() {
+        return Err(Error::Invalid(format!(
+            "{} is a task in {}: the verifier of Harbor's tasks runs pytest alone",
+            row.id, plan.language
+        )));
+    }
     let history = folders.fetched(row).await?;
     // The tasks begin with this name, whatever else the engine calls the image.
     let image = task_image_name(&row.image);
