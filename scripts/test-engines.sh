@@ -52,7 +52,7 @@ as_user() {
     as_root runuser --user "$USER_NAME" -- env --chdir="$work/tmp" --ignore-environment \
         PATH="/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin" HOME="/home/$USER_NAME" USER="$USER_NAME" \
         TMPDIR="$work/tmp" XDG_RUNTIME_DIR="$work/run" SWE_CI_TEST_IMAGE="$work/base.tar" \
-        SWE_CI_ENGINE="$engine" SWE_CI_DATA="$work/data/$engine" ${runtime:+SWE_CI_CONTAINER_RUNTIME=$runtime} \
+        SWE_CI_ENGINE="$engine" SWE_CI_DATA="$work/data/$engine" \
         ${PIP_INDEX_URL:+PIP_INDEX_URL=$PIP_INDEX_URL} \
         ${http_proxy:+http_proxy=$http_proxy} ${https_proxy:+https_proxy=$https_proxy} \
         ${no_proxy:+no_proxy=$no_proxy} ${SSL_CERT_FILE:+SSL_CERT_FILE=$SSL_CERT_FILE} "$@"
