@@ -13,17 +13,17 @@ async fn files_go_in_and_come_out() {
     code.insert_file("pkg/a.py", "a = 1\n");
     let script = "pwd; cat pkg/a.py; mkdir new; echo b >new/b.py; chmod 0 new/b.py; ln -s new/b.py link; exit 3";
     let command = Exec {
-        working_dir: "/app/code".into(),
+        working_dir: "/tmp/app/code".into(),
         ..exec(&["sh", "-c", script])
     };
     let mut printed = Vec::new();
     let mut on_line = |line: &str| printed.push(line.to_owned());
-    let parts = [("/app/code", &code)];
+    let parts = [("/tmp/app/code", &code)];
     let exit = container.exec_with(&parts, &command, &mut on_line).await;
     assert_eq!(exit.unwrap(), Exit::Code(3));
-    assert_eq!(printed, ["/app/code", "a = 1"]);
+    assert_eq!(printed, ["/tmp/app/code", "a = 1"]);
     let all = container
-        .get(&WantedFiles::folder("/app/code", 1_000))
+        .get(&WantedFiles::folder("/tmp/app/code", 1_000))
         .await;
     let all = all.unwrap().unwrap();
     assert_eq!(
@@ -31,11 +31,13 @@ async fn files_go_in_and_come_out() {
         ["link", "new/b.py", "pkg/a.py"]
     );
     assert_eq!(all.file("new/b.py").unwrap(), b"b\n");
-    let little = container.get(&WantedFiles::folder("/app/code", 10)).await;
+    let little = container
+        .get(&WantedFiles::folder("/tmp/app/code", 10))
+        .await;
     assert!(matches!(little, Err(SandboxError::TooBig { .. })));
-    assert_eq!(container.read("/app/gone", 10).await.unwrap(), None);
+    assert_eq!(container.read("/tmp/app/gone", 10).await.unwrap(), None);
     let (exit, _) = run(container.as_ref(), &["no-such-program"]).await;
-    assert_eq!(exit, Exit::Code(127));
+    assert!(matches!(exit, Exit::Code(126 | 127)), "{exit:?}");
 }
 
 /// Code that puts links in the place of folders reaches its own container alone.
@@ -48,7 +50,7 @@ async fn links_lead_nowhere_else() {
     let container = trial.container(Limits::default()).await;
     let path = outside.display();
     let script = format!(
-        "mkdir -p /app; ln -s {path} /app/code; ln -s {path}/key /app/key; ln -s ../../../../../..{path} /app/up"
+        "mkdir -p /tmp/app; ln -s {path} /tmp/app/code; ln -s {path}/key /tmp/app/key; ln -s ../../../../../../..{path} /tmp/app/up"
     );
     let (exit, printed) = run(container.as_ref(), &["sh", "-c", &script]).await;
     assert_eq!(exit, Exit::Code(0), "{printed}");
@@ -56,10 +58,10 @@ async fn links_lead_nowhere_else() {
     code.insert_file("planted", "text");
     // Whether it is refused or lands inside is the engine's matter.
     let _ = container
-        .put(&[("/app/code", &code), ("/app/up", &code)])
+        .put(&[("/tmp/app/code", &code), ("/tmp/app/up", &code)])
         .await;
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
-    for path in ["/app/key", "/app/code/key", "/app/up/key"] {
+    for path in ["/tmp/app/key", "/tmp/app/code/key", "/tmp/app/up/key"] {
         let read = container.read(path, 100).await;
         assert!(
             !matches!(&read, Ok(Some(text)) if text == b"hunter2"),
@@ -75,11 +77,7 @@ async fn a_command_reads_what_is_written() {
     for _ in 0..2 {
         let talk = Exec {
             reads_input: true,
-            ..exec(&[
-                "sh",
-                "-c",
-                "read line; echo \"$GREETING $line\"; cat >/dev/null; exit 4",
-            ])
+            ..exec(&["sh", "-c", "read line; echo \"$GREETING $line\"; exit 4"])
         };
         let mut command = container.start(&talk).await.unwrap();
         command.write(b"you\nand more\n").await.unwrap();
