@@ -116,7 +116,7 @@ async fn from_a_repository_to_a_table_and_into_a_step() {
     // Killed when the spans are tested, it goes on behind that.
     let log = product.folder.path().join("tried");
     let file = std::fs::File::create(&log).unwrap();
-    let mut first = product.command(&["try", repository]);
+    let mut first = product.command(&["try", repository, "--branch", "main"]);
     let mut first = first.stderr(file).spawn().unwrap();
     let seen = || std::fs::read_to_string(&log).unwrap();
     let tested = || async { seen().contains(": gap ") };
@@ -144,7 +144,8 @@ async fn from_a_repository_to_a_table_and_into_a_step() {
         file.display().to_string()
     });
     let [one, two] = &configs;
-    let args = ["try", repository, "--config", one, "--config", two];
+    let begun = ["try", repository, "--branch", "main"];
+    let args = [&begun[..], &["--config", one, "--config", two]].concat();
     let again = product.swe_ci(&args);
     assert!(again.status.success(), "{}", said(&again));
     assert!(!said(&again).contains(": gap "), "{}", said(&again));
@@ -215,7 +216,7 @@ async fn what_does_not_fit_is_told_why() {
         if !versions.is_empty() {
             commits(&folder, versions);
         }
-        let tried = product.swe_ci(&["try", folder.to_str().unwrap()]);
+        let tried = product.swe_ci(&["try", folder.to_str().unwrap(), "--branch", "main"]);
         assert_eq!(tried.status.code(), Some(1), "{}", said(&tried));
         for part in [&["error: "], expect].concat() {
             assert!(said(&tried).contains(part), "{part}: {}", said(&tried));
