@@ -87,6 +87,12 @@ impl Engine {
     async fn measure(&self, evolution_id: &str, say: Say<'_>) -> Result<Measured> {
         let evolution = self.store.evolution(evolution_id).await?;
         let task = self.store.task_of_evolution(&evolution).await?;
+        if let Some(plan) = task.test_command.plan() {
+            let language = &plan.language;
+            return Ok(Err(format!(
+                "the style tools measure Python, not {language}"
+            )));
+        }
         let versions = match self.versions(&evolution, &task).await {
             Ok(versions) => versions,
             Err(error) if is_outage(&error) || is_missing(&error) => return Err(error),

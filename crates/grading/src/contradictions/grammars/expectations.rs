@@ -1,18 +1,14 @@
 //! The tests of a file, and which of their expectations can be changed so that the test
 //! and its contradiction cannot both hold.
 
-use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use swe_ci_core::audit::ContradictionKind;
-use tree_sitter::{Node, Query, QueryCursor, StreamingIterator};
+use tree_sitter::{Node, Query};
 
 use super::Grammar;
-use super::literals::{Dice, Distance};
-use super::places::{Edit, Leaves, Span};
-
-/// The most changes of one kind in the contradiction that has all of them.
-const MOST_AT_ONCE: usize = 200;
+use super::changes::{Expectation, Unit};
+use super::found::{Assertion, Found, Table, Test, found};
+use super::places::{Leaves, Span};
 
 /// Statements that may end a test early, and what they end instead of it.
 const LEAVING: [&str; 6] = [
@@ -32,61 +28,6 @@ const FUNCTIONS: [&str; 7] = [
     "method_definition",
     "func_literal",
 ];
-
-/// A test in the source.
-pub(super) struct Unit {
-    pub name: String,
-    /// Its place in the text, in bytes.
-    pub range: Range<usize>,
-    expectations: Vec<Expectation>,
-}
-
-enum Expectation {
-    /// Constants of which each has to be another: one, or a column of a table.
-    Constants(Vec<Span>),
-    Truth(Span),
-}
-
-/// What the query finds in a file.
-#[derive(Default)]
-struct Found<'t> {
-    /// Tests, by the places where they begin and end.
-    tests: BTreeMap<(usize, usize), Test<'t>>,
-    assertions: Vec<Assertion<'t>>,
-    /// The bytes of what tests say when they fail, and of what they must end in.
-    messages: Vec<Range<usize>>,
-    panics: Vec<Range<usize>>,
-    locals: Vec<(Node<'t>, Node<'t>)>,
-    /// By the node within which statements are reached: the one around it, and the table.
-    through: HashMap<usize, Loop<'t>>,
-}
-
-struct Test<'t> {
-    name: String,
-    node: Node<'t>,
-    body: Node<'t>,
-    table: Option<Table<'t>>,
-}
-
-#[derive(Clone, Copy)]
-struct Loop<'t> {
-    around: Node<'t>,
-    table: Option<Table<'t>>,
-}
-
-/// Over what a loop goes, and the names of its columns.
-#[derive(Clone, Copy)]
-struct Table<'t> {
-    over: Node<'t>,
-    row: Option<Node<'t>>,
-}
-
-struct Assertion<'t> {
-    at: Node<'t>,
-    sides: Vec<Span>,
-    expected: Option<Span>,
-    truth: Option<Span>,
-}
 
 pub(super) fn units(
     grammar: &Grammar,
@@ -121,94 +62,6 @@ pub(super) fn units(
         units.push(unit);
     }
     units
-}
-
-fn found<'t>(grammar: &Grammar, query: &Query, root: Node<'t>, leaves: &Leaves<'_>) -> Found<'t> {
-    let mut found = Found::default();
-    let names = query.capture_names();
-    let mut cursor = QueryCursor::new();
-    let mut matches = cursor.matches(query, root, leaves.source());
-    while let Some(one) = matches.next() {
-        let nodes: HashMap<&str, Node<'t>> = one
-            .captures()
-            .iter()
-            .map(|capture| (names[capture.index as usize], capture.node))
-            .collect();
-        let node = |name: &str| nodes.get(name).copied();
-        let span = |name: &str| node(name).map(|node| leaves.span(node));
-        let table = node("over").map(|over| Table {
-            over,
-            row: node("row"),
-        });
-        if let (Some(test), Some(name), Some(body)) = (node("test"), node("name"), node("body")) {
-            let name = leaves.text(&leaves.span(name));
-            let name = name.trim_matches(['"', '\'', '`']).to_owned();
-            let range = test.byte_range();
-            let test = Test {
-                name,
-                node: test,
-                body,
-                table,
-            };
-            found.tests.entry((range.start, range.end)).or_insert(test);
-        } else if let (Some(local), Some(value)) = (node("local"), node("value")) {
-            found.locals.push((local, value));
-        } else if let Some(around) = node("through") {
-            let inner = node("inner").unwrap_or(around);
-            found.through.insert(inner.id(), Loop { around, table });
-        } else if let Some(panics) = node("panics") {
-            found.panics.push(panics.byte_range());
-        } else if let Some(with) = node("panics.with") {
-            let expected = Some(leaves.span(with));
-            found.assertions.push(Assertion {
-                at: with,
-                sides: Vec::new(),
-                expected,
-                truth: None,
-            });
-        }
-        found
-            .messages
-            .extend(node("message").map(|message| message.byte_range()));
-        let Some(at) = node("at") else { continue };
-        let arguments = |name: &str| span(name).and_then(|span| leaves.elements(&span));
-        let mut sides = arguments("sides").unwrap_or_default();
-        // The test itself comes first: assert.Equal(t, …).
-        let is_test = |side: &Span| ["t", "tb", "b"].contains(&leaves.text(side));
-        sides.drain(..usize::from(sides.len() > 2 && sides.first().is_some_and(is_test)));
-        sides.truncate(2);
-        let mut truths = arguments("truths").unwrap_or_default();
-        truths.drain(..usize::from(truths.first().is_some_and(is_test)));
-        let truth = truths.into_iter().next().or_else(|| span("fails"));
-        let joined: &[&str] = if node("fails").is_some() {
-            &["||"]
-        } else {
-            &["&&"]
-        };
-        let truth_only = Assertion {
-            at,
-            sides: Vec::new(),
-            expected: None,
-            truth: truth.clone(),
-        };
-        for part in truth.iter().flat_map(|truth| leaves.split(truth, joined)) {
-            let two = leaves.split(&part, grammar.equal);
-            if two.len() == 2 {
-                found.assertions.push(Assertion {
-                    at,
-                    sides: two,
-                    expected: None,
-                    truth: None,
-                });
-            }
-        }
-        found.assertions.push(Assertion {
-            sides,
-            expected: span("expected"),
-            ..truth_only
-        });
-    }
-    found
 }
 
 /// Reads one test.
@@ -484,70 +337,5 @@ impl<'t> Reader<'_, 't> {
             open.extend(children.into_iter().rev());
         }
         names
-    }
-}
-
-impl Unit {
-    /// The changes of each contradiction: all constants at once, one of them far, another
-    /// one less far, a near one, and a truth.
-    pub fn changes(&self, path: &str, leaves: &Leaves<'_>) -> Vec<(ContradictionKind, Vec<Edit>)> {
-        let mut dice = Dice::new(format!("{path} {}", self.name));
-        let (mut constants, mut truths) = (Vec::new(), Vec::new());
-        for expectation in &self.expectations {
-            match expectation {
-                Expectation::Constants(spans) => constants.push(spans),
-                Expectation::Truth(span) => truths.push(span),
-            }
-        }
-        let mut one = |spans: &[Span], distance| -> Vec<Edit> {
-            let others = spans
-                .iter()
-                .filter_map(|span| leaves.other(span, &mut dice, distance));
-            others.collect()
-        };
-        let negated = |span: &Span| {
-            let bytes = leaves.bytes(span);
-            vec![(bytes.clone(), format!("!({})", leaves.text(span)))]
-        };
-        let all: Vec<Vec<Edit>> = constants
-            .iter()
-            .map(|spans| one(spans, Distance::Far))
-            .collect();
-        let mut near = constants.iter().map(|spans| one(spans, Distance::Near));
-        let near = near.find(|edits| !edits.is_empty());
-        let medium = constants.last().map(|spans| one(spans, Distance::Medium));
-        let far = all.iter().find(|edits| !edits.is_empty()).cloned();
-        let at_once = |changes: Vec<Vec<Edit>>| {
-            let mut edits = changes
-                .into_iter()
-                .take(MOST_AT_ONCE)
-                .collect::<Vec<_>>()
-                .concat();
-            edits.sort_by_key(|(range, _)| (range.start, range.end));
-            edits.dedup_by(|later, before| later.0.start < before.0.end);
-            edits
-        };
-        let several = constants.len() > 1;
-        let all = at_once(all);
-        let truth = truths.first().map(|span| negated(span));
-        let all_truths = at_once(truths.iter().map(|span| negated(span)).collect());
-        use ContradictionKind::{Constant, Near, Negation};
-        let changes = match all.is_empty() {
-            false => vec![
-                (Constant, Some(all)),
-                (Constant, far.filter(|_| several)),
-                (Constant, medium),
-                (Near, near),
-                (Negation, truth),
-            ],
-            true => vec![
-                (Negation, Some(all_truths)),
-                (Negation, truth.filter(|_| truths.len() > 1)),
-            ],
-        };
-        let changes = changes
-            .into_iter()
-            .filter_map(|(kind, edits)| Some((kind, edits?)));
-        changes.filter(|(_, edits)| !edits.is_empty()).collect()
     }
 }
