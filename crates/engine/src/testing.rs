@@ -165,17 +165,24 @@ pub async fn own_image_after(
     task: &Path,
     command: &str,
 ) -> anyhow::Result<String> {
-    let network = engine.config.build_network()?;
-    let (config, images) = (engine.config(), &engine.images);
-    demo::build_image(images, &config.base_image, &network, &|_| {}).await?;
+    let images = &engine.images;
     let name = format!("swe-ci/test:{}", uuid::Uuid::now_v7().simple());
-    let line = format!("RUN echo {name} > /own && {command}");
-    let digest = images
-        .build(&name, demo::IMAGE, &[&line], &network, &|_| {})
-        .await?;
+    let digest = image_after(engine, &name, &format!("echo {name} > /own && {command}")).await?;
     images.save(&name, &task.join("image.tar.gz")).await?;
     images.remove(&digest).await?;
     Ok(digest)
+}
+
+/// An image above the demo split's, after a shell command has run in it. The container
+/// engine keeps it. Returns its digest.
+pub async fn image_after(engine: &Engine, name: &str, command: &str) -> anyhow::Result<String> {
+    let network = engine.config.build_network()?;
+    let (config, images) = (engine.config(), &engine.images);
+    demo::build_image(images, &config.base_image, &network, &|_| {}).await?;
+    let line = format!("RUN {command}");
+    let lines = [line.as_str()];
+    let built = images.build(name, demo::IMAGE, &lines, &network, &|_| {});
+    built.await
 }
 
 /// Requests a container like an evolution's, and drops the request after

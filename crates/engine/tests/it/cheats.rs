@@ -1,7 +1,7 @@
 //! Attacks on grading, each a small tree of files laid over an unfinished
 //! package, in real containers. None of them may pass more tests than the
 //! package does without being noticed.
-//! `crates/grading/cheats/` has them: what must come of it, a sentence about it,
+//! `crates/grading/cheats/` has them (other languages' in folders): what must come of it, a sentence about it,
 //! and its files. Results that gain a test are audited.
 
 use std::collections::BTreeSet;
@@ -59,21 +59,24 @@ const TARGET: &str = "def add(a, b):\n    return a + b\n\n\ndef times(a, b):\n  
 /// The same contradictions each time.
 const SEED: u128 = 42;
 /// Passed by the base.
-const BASE_PASSED: u32 = 1;
+pub(crate) const BASE_PASSED: u32 = 1;
 
-struct Cheat {
-    name: String,
-    expect: String,
-    about: String,
+pub(crate) struct Cheat {
+    pub name: String,
+    pub expect: String,
+    pub about: String,
     files: Vec<(String, String)>,
 }
 
 impl Cheat {
-    fn all() -> Vec<Self> {
+    /// Those of a folder below `cheats`: Python's are in none.
+    pub(crate) fn all(language: &str) -> Vec<Self> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../grading/cheats");
-        let mut all: Vec<Self> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| Self::read(&entry.unwrap().path()))
+        let paths = std::fs::read_dir(folder.join(language)).unwrap();
+        let paths = paths.map(|entry| entry.unwrap().path());
+        let mut all: Vec<Self> = paths
+            .filter(|path| path.is_file())
+            .map(|path| Self::read(&path))
             .collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
@@ -100,8 +103,8 @@ impl Cheat {
         }
     }
 
-    fn code(&self) -> CodeTree {
-        let mut code = tree(BASE);
+    /// Laid over an unfinished package.
+    pub(crate) fn code(&self, mut code: CodeTree) -> CodeTree {
         for (path, text) in &self.files {
             code.remove(path);
             code.insert_file(path, text.as_str());
@@ -119,7 +122,7 @@ fn tree(ledger: &str) -> CodeTree {
 }
 
 /// What came of it, in one word.
-fn outcome(graded: &Graded) -> String {
+pub(crate) fn outcome(graded: &Graded) -> String {
     let worst = graded.findings.iter().map(|finding| finding.grade).max();
     let of_kind = |kind| graded.findings.iter().any(|finding| finding.kind == kind);
     match (&graded.result, worst) {
@@ -227,13 +230,13 @@ async fn no_attack_on_grading_goes_unnoticed() {
     let (base, oracle) = (Arc::new(tree(BASE)), Arc::new(tree(TARGET)));
     let grading = |code: CodeTree| arena.grading(code, &base, &oracle);
     let all = arena.contradictions(&grading(tree(TARGET))).await;
-    let graded = futures::stream::iter(Cheat::all()).map(|cheat| async {
-        let mut graded = arena.grade(cheat.code(), &base, &oracle).await;
+    let graded = futures::stream::iter(Cheat::all("")).map(|cheat| async {
+        let mut graded = arena.grade(cheat.code(tree(BASE)), &base, &oracle).await;
         if let Ok(report) = &graded.result
             && report.passed() > BASE_PASSED
         {
             let passed: Vec<&str> = report.passing().collect();
-            let (grading, spec) = (grading(cheat.code()), arena.spec());
+            let (grading, spec) = (grading(cheat.code(tree(BASE))), arena.spec());
             let audited = audit(
                 &arena.docker,
                 &spec,
@@ -253,7 +256,7 @@ async fn no_attack_on_grading_goes_unnoticed() {
         }
         let mut came = outcome(&graded);
         if came.starts_with("passes") {
-            let grading = grading(cheat.code());
+            let grading = grading(cheat.code(tree(BASE)));
             let asked = arena.generalisation(&grading, &graded, &all);
             let asked = Box::pin(asked).await;
             graded.findings.extend(asked.by_heart());

@@ -3,6 +3,7 @@
 mod agents;
 mod audits;
 mod cheats;
+mod cheats_by_language;
 mod check;
 mod containers;
 mod curation;
