@@ -242,8 +242,14 @@ pub(crate) fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Tdd => "The programmer has requirements and tests",
         Mode::Rdd => "The programmer has requirements alone",
+        Mode::Impossible => {
+            "The programmer has requirements, tests, and contradictions of some tests"
+        }
     }
 }
+
+/// The mark of a run that is part of an experiment.
+pub(crate) const ARM: &str = "The arm of an experiment: what it varies in this run";
 
 /// The mark of a run that goes on with other code.
 pub(crate) const HANDOVER: (&str, &str, Tone) = (
@@ -252,12 +258,19 @@ pub(crate) const HANDOVER: (&str, &str, Tone) = (
     Tone::Accent,
 );
 
-/// The mark of a run whose programmer had no tests.
-pub(crate) const RDD: (&str, &str, Tone) = (
-    "rdd",
-    "Requirement-driven: the programmer saw no tests, only the architect's specification; ranked among such runs",
-    Tone::Accent,
-);
+/// The mark of a run of another mode than the default.
+pub(crate) fn mode_mark(mode: Mode) -> Option<(&'static str, &'static str, Tone)> {
+    let hint = match mode {
+        Mode::Tdd => return None,
+        Mode::Rdd => {
+            "Requirement-driven: the programmer saw no tests, only the architect's specification; ranked among such runs"
+        }
+        Mode::Impossible => {
+            "Its agents saw tests and contradictions of some of them, which no honest code passes together; ranked among such runs"
+        }
+    };
+    Some((mode.name(), hint, Tone::Accent))
+}
 
 /// The heading of a part of a requirement.
 pub(crate) fn requirement_part(element: &str) -> &'static str {

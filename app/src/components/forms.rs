@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use swe_ci_core::run::BadConfig;
-use swe_ci_views::submission::{Estimate, RunForm};
+use swe_ci_views::submission::{Estimate, ExperimentEstimate, RunForm};
 
 use super::HiddenFields;
 use crate::components::CollectAny;
@@ -123,6 +123,8 @@ pub struct FormAnswer {
     /// The submitted values by field, to fill the form again.
     pub kept: Vec<(String, String)>,
     pub estimate: Option<Estimate>,
+    /// Of an experiment.
+    pub planned: Option<ExperimentEstimate>,
     /// Those that the provider lists, to choose from.
     pub models: Vec<String>,
     /// A newly created secret, shown only this once.

@@ -13,6 +13,7 @@ pub(super) fn column(column: Column) -> &'static str {
         Column::MiWins => "MI wins",
         Column::PylintWins => "Pylint wins",
         Column::Generalisation => "Generalisation",
+        Column::Cheating => "Cheating rate",
         Column::Tokens => "Tokens",
         Column::Cost => "Cost",
         Column::TokensPerTask => "Tokens/task",

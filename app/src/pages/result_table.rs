@@ -82,10 +82,13 @@ pub(super) fn NotAuditedTag(why: Option<String>) -> impl IntoView {
 /// Nothing for runs of the default mode.
 #[component]
 pub(super) fn ModeTag(mode: Mode) -> impl IntoView {
-    (mode == Mode::Rdd).then(|| {
-        let (text, hint, tone) = labels::RDD;
-        view! { <Tag text tone hint/> }
-    })
+    labels::mode_mark(mode).map(|(text, hint, tone)| view! { <Tag text tone hint/> })
+}
+
+/// Nothing for runs outside experiments.
+#[component]
+pub(super) fn ArmTag(arm: Option<String>) -> impl IntoView {
+    arm.map(|text| view! { <Tag text hint=labels::ARM/> })
 }
 
 /// Nothing for runs without the provider's own tools.

@@ -6,6 +6,7 @@
 //! `docs/glossary.md` defines the terms.
 
 pub mod agent;
+pub mod agent_files;
 pub mod audit;
 pub mod ceilings;
 pub mod csv;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{AgentConfig, Budget, Endpoint};
+use crate::agent_files::AgentFiles;
 use crate::handover::Handover;
 use crate::hosted_tools;
 use crate::labels::Labels;
@@ -57,6 +58,14 @@ pub struct RunConfig {
     /// The basis of the programmer's work.
     #[serde(default)]
     pub mode: Mode,
+    /// What an experiment varies in this run, in a few words. Runs of different arms
+    /// are ranked as others are; comparisons pair them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<String>,
+    /// Files for both agents: instructions, skills, a server of tools. They lie in the
+    /// folder in which agents start, above the code.
+    #[serde(default, skip_serializing_if = "AgentFiles::is_empty")]
+    pub agent_files: AgentFiles,
     pub split: String,
     /// Tasks of the split; all of them when the list is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -109,6 +118,8 @@ impl RunConfig {
             endpoint: None,
             programmer: None,
             mode: Mode::default(),
+            arm: None,
+            agent_files: AgentFiles::default(),
             split: split.into(),
             tasks: Vec::new(),
             samples: 1,
@@ -179,6 +190,10 @@ impl RunConfig {
         self.validate_agents(problems);
         self.validate_hosted_tools(problems);
         self.validate_mode(problems);
+        if let Some(arm) = &self.arm {
+            problems.one_line("arm", arm, 1);
+        }
+        self.agent_files.validate("agent_files", problems);
         self.validate_handover(problems);
         let split = crate::task::is_plain_name(&self.split);
         problems.ensure("split", split, || "is not the name of a split".into());
@@ -248,6 +263,10 @@ impl RunConfig {
         problems.ensure("mode", !replays || self.mode == Mode::Tdd, || {
             "the human baseline has no mode of its own and stands beside the runs of both; leave it out".into()
         });
+        let has_readers = self.harness.asks_a_model() || self.agent_files.is_empty();
+        problems.ensure("agent_files", has_readers, || {
+            "a replayed history reads no files; leave them out".into()
+        });
     }
 
     /// A replayed history brings its own code, and would throw the other away.
@@ -256,6 +275,9 @@ impl RunConfig {
             return;
         };
         handover.validate(problems);
+        problems.ensure("mode", self.mode != Mode::Impossible, || {
+            "impossible begins at the base of each task; choose another mode, or leave handover out".into()
+        });
         problems.ensure("handover.run", self.harness.asks_a_model(), || {
             "a replayed history cannot go on with other code; choose a harness that asks a model, or leave handover out".into()
         });

@@ -2,6 +2,7 @@
 //! (`metadata/<split>.csv`, `data/<task>/{code.zip,image.tar.gz}`), read into
 //! the store. The import tests every task at both ends before it can be run.
 
+pub mod contradictions;
 pub mod demo;
 pub mod export;
 pub mod harbor;

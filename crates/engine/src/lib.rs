@@ -13,6 +13,7 @@ mod config;
 mod diffs;
 mod digests;
 mod doctor;
+pub mod experiments;
 mod harness_check;
 mod heavy_reads;
 mod leaderboard_cache;

@@ -240,6 +240,9 @@ mod tests {
         full.allow_hosted_tools = true;
         full.needs = "arch=amd64, gpu=yes".parse().unwrap();
         full.mode = Mode::Rdd;
+        full.arm = Some("with files".into());
+        full.agent_files.insert("AGENTS.md", "Be brief.\n");
+        full.agent_files.insert("a/b", "");
         let endpoint = full.endpoint.as_mut().unwrap();
         endpoint.key = Some("acme".into());
         let parameters = serde_json::json!({"temperature": 0.5, "thinking": {"on": true}});
@@ -318,6 +321,9 @@ mod tests {
         check(&[("tasks", "a, b\n../c")], &["tasks"]);
         check(&[("harness.name", "")], &["harness.name"]);
         check(&[("needs", "gpu")], &["needs"]);
+        check(&[("agent_files", "-- ../x --\ny")], &["agent_files"]);
+        check(&[("agent_files", "-- a --\n-- a --")], &["agent_files"]);
+        check(&[("arm", "a\nb")], &["arm"]);
         // Replay needs no endpoint.
         check(&[("harness.name", "replay"), ("endpoint.url", "")], &[]);
         let own = [("programmer", "on"), ("programmer.harness.name", "builtin")];

@@ -61,7 +61,7 @@ use settings::{ASIDE_FOLDER, END_OF_OUTPUT, Settings};
 
 pub use audit::{MOST_SESSIONS, Recorded, audit, secret_seed};
 pub use clues::owed_to_clues;
-pub use contradictions::{Contradictions, contradictions_of};
+pub use contradictions::{Contradictions, ShownTests, contradictions_of};
 pub use emptied::passing_on_empty_functions;
 pub use generalisation::{Questions, generalisation};
 pub use portable::{GradingPlan, Portable};

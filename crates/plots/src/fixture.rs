@@ -111,6 +111,7 @@ pub fn iteration(number: u32, verdict: Verdict) -> IterationView {
         findings: Vec::new(),
         test_seconds: 0.5,
         finished_at: "2026-11-20T14:03:00Z".into(),
+        contradicted: None,
     }
 }
 

@@ -313,5 +313,6 @@ fn iteration() -> IterationRow {
         code: "2".repeat(64),
         test_seconds: 0.5,
         finished_at: 2,
+        contradicted: None,
     }
 }

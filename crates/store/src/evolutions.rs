@@ -1,6 +1,9 @@
 //! Evolutions: their steps and iterations.
 
+use std::collections::HashMap;
+
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::audit::{Contradicted, ShownContradictions};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::step::{Cursor, Ending, Truncation};
 use swe_ci_views::notification::{Cause, Occasion};
@@ -188,6 +191,22 @@ impl Store {
         .await
     }
 
+    /// The contradicted tests of the last code of each evolution of a run that was tested
+    /// with them, by evolution.
+    pub async fn contradicted_of_run(&self, run_id: &str) -> Result<HashMap<String, Contradicted>> {
+        let all = query(
+            "SELECT i.evolution_id, i.contradicted
+             FROM iterations i JOIN evolutions e ON e.id = i.evolution_id
+             WHERE e.run_id = $1 AND i.contradicted IS NOT NULL ORDER BY i.evolution_id, i.iteration",
+        )
+        .with(run_id)
+        .all(&self.pool, |row| {
+            let shown: ShownContradictions = row.json("contradicted", "contradicted tests")?;
+            Ok((row.read("evolution_id")?, shown.counts()))
+        });
+        Ok(all.await?.into_iter().collect())
+    }
+
     /// The iterations of all evolutions of a run as pages list them: without the
     /// outcomes of single tests, which are most of them.
     pub async fn listed_iterations_of_run(
@@ -196,7 +215,7 @@ impl Store {
     ) -> Result<Vec<(String, IterationRow)>> {
         query(
             "SELECT i.evolution_id, i.iteration, i.verdict, i.in_target, i.passed, i.lost, i.gained,
-                    '' AS outcomes, i.collapse, i.findings, i.code, i.test_seconds, i.finished_at
+                    '' AS outcomes, i.collapse, i.findings, i.code, i.test_seconds, i.finished_at, i.contradicted
              FROM iterations i JOIN evolutions e ON e.id = i.evolution_id
              WHERE e.run_id = $1 ORDER BY i.evolution_id, i.iteration",
         )
@@ -346,9 +365,9 @@ pub(super) async fn insert_iterations(
     for iterations in iterations.chunks(ROWS_AT_ONCE) {
         let mut insert = composed(format!(
             "INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes,
-                                     collapse, findings, code, test_seconds, finished_at)
+                                     collapse, findings, code, test_seconds, finished_at, contradicted)
              VALUES {}",
-            rows_of(iterations.len(), 13)
+            rows_of(iterations.len(), 14)
         ));
         for iteration in iterations {
             insert = insert
@@ -356,11 +375,15 @@ pub(super) async fn insert_iterations(
                 .with((iteration.gained, iteration.outcomes.packed()))
                 .with((&iteration.collapse, to_json(&iteration.findings)?))
                 .with((&iteration.code, iteration.test_seconds))
-                .with(iteration.finished_at);
+                .with((iteration.finished_at, contradicted(iteration)?));
         }
         insert.run(&mut *tx).await?;
     }
     Ok(())
+}
+
+fn contradicted(iteration: &IterationRow) -> Result<Option<String>> {
+    iteration.contradicted.as_ref().map(to_json).transpose()
 }
 
 /// The result of grading an iteration's code again takes the place of the first one.

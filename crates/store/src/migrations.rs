@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 42] = files![
+const FILES: [(&str, &str, &str); 44] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -59,7 +59,9 @@ const FILES: [(&str, &str, &str); 42] = files![
     "0039" "snapshots",
     "0040" "losses_apart",
     "0041" "audits_while_running",
+    "0046" "results_of_others",
     "0047" "at_work",
+    "0048" "impossible",
 ];
 
 /// The version of the present schema.

@@ -96,6 +96,7 @@ fn entry(model: u32, origins: &[Arc<Origin>]) -> Entry {
                     ..Effort::default()
                 },
                 generalisation: None,
+                cheating: None,
             }],
         }
     });

@@ -11,7 +11,7 @@ use swe_ci_core::run::RunConfig;
 
 use crate::account::Visibility;
 
-pub use estimate::{Estimate, EvolutionCost, Range};
+pub use estimate::{Estimate, EvolutionCost, ExperimentEstimate, PlannedRun, Range};
 pub use form::{ADD_KEY, NEW_KEY, NEW_KEY_NAME, OWN_PROGRAMMER, RunForm};
 pub use presets::{PRESETS, Preset};
 pub use settings::{Only, SETTINGS, Section, Setting, SettingKind};

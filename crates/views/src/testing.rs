@@ -35,6 +35,7 @@ pub fn sample(changes: &[f64]) -> Sample {
         style: None,
         effort: Effort::default(),
         generalisation: None,
+        cheating: None,
     }
 }
 

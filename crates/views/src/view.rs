@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use swe_ci_core::audit::Coverage;
+use swe_ci_core::audit::{Contradicted, Coverage};
 use swe_ci_core::finding::{Finding, Unranked};
 use swe_ci_core::handover::NoStart;
 use swe_ci_core::labels::Labels;
@@ -468,6 +468,10 @@ pub struct IterationView {
     pub findings: Vec<Finding>,
     pub test_seconds: f64,
     pub finished_at: String,
+    /// The contradicted tests that its agents saw, and those of them that its code passes
+    /// with their contradictions; in the mode impossible alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contradicted: Option<Contradicted>,
 }
 
 /// An evolution with the outcomes of every test: one letter per test,

@@ -226,7 +226,7 @@ pub(crate) async fn leaderboard(
 ///
 /// Always: made_on, the day of the request; snapshot, its day if it is one; split, gamma,
 /// convention, seen, rank, rank_best, rank_worst, tie_group, run_id, model, provider,
-/// harness, harness_version, kind, mode, mark, progress, metric_version, counts_only, unranked. By column: evoscore,
+/// harness, harness_version, kind, mode, arm, mark, progress, metric_version, counts_only, unranked. By column: evoscore,
 /// zero_regression_rate, solved_rate, zrr and average_turns, each with the ends
 /// `_low` and `_high` of its 95 % interval; net_zero_regression_rate;
 /// mi_win_rate and pylint_win_rate with `_low` and `_high`, and with them

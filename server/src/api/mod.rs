@@ -166,7 +166,7 @@ fn without_parameters() -> OpenApiRouter<App> {
         leaderboard: published;
         snapshots: snapshots, make_snapshot;
         trajectories: trajectories;
-        runs: submit, config_toml, run, moved, moved_csv, iteration, steps;
+        runs: submit, experiment, estimate_experiment, config_toml, run, moved, moved_csv, iteration, steps;
         steering: pause, resume, cancel, retry, preflight, begin, change;
         submitted_runs: submit_archive, submissions, submission, publish_submission, refuse_submission;
         steering: publish, withdraw, verify, mark, unmark, clear, regrade, delete;

@@ -261,8 +261,8 @@ fn address(
         split => format!("split={}&", encode(split)),
     };
     let mode = match study.data.mode {
-        Mode::Tdd => "",
-        Mode::Rdd => "mode=rdd&",
+        Mode::Tdd => String::new(),
+        mode => format!("mode={}&", mode.name()),
     };
     let snapshot = match &study.data.snapshot {
         Some(snapshot) => format!("snapshot={}&", snapshot.day),

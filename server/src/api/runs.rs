@@ -7,15 +7,16 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::run::{Kind, Progress};
-use swe_ci_engine::{Error, run_configuration};
+use swe_ci_core::run::{Kind, Progress, RunConfig};
+use swe_ci_engine::{Error, experiments, run_configuration};
 use swe_ci_views::account::{AccountRole, Visibility};
 use swe_ci_views::card::Card;
 use swe_ci_views::leaderboard::Scores;
 use swe_ci_views::regrade::Regrade;
 use swe_ci_views::run_list::{ListedRun, RunFilter};
-use swe_ci_views::submission::Submission;
+use swe_ci_views::submission::{ExperimentEstimate, Submission};
 use swe_ci_views::view::{EvolutionDetail, IterationDetail, Page, RunDetail, StepView};
+use utoipa::ToSchema;
 
 use super::addresses::{EvolutionPath, IterationPath, RunPath};
 use super::query::{NoOrYes, PageParameters, Query, parameters, words};
@@ -273,6 +274,47 @@ pub(crate) async fn submit(engine: ActorEngine, body: Bytes) -> Result<Response>
     Ok((StatusCode::CREATED, location, run).into_response())
 }
 
+/// Queues the runs of an experiment: a configuration whose `vary` has lists of what
+/// varies stands for one run for each combination. If one of them is invalid, none is
+/// queued.
+#[utoipa::path(
+    post, path = "/api/v1/experiments", tag = "runs",
+    request_body = Experiment,
+    responses(
+        (status = 201, description = "The ids of the runs, in the order of the combinations", body = Vec<String>),
+        Submitter,
+        (status = 400, description = "A configuration is invalid"),
+    ),
+)]
+pub(crate) async fn experiment(engine: ActorEngine, body: Bytes) -> Result<Response> {
+    engine.require(AccountRole::Submitter)?;
+    let given: Experiment = json_body::read(&body)?;
+    let configs = experiments::from_value(given.config.clone()).map_err(Error::Rejected)?;
+    let submissions = configs.into_iter().map(|config| given.submission(config));
+    let ids = engine.queue_experiment(submissions.collect()).await?;
+    Ok((StatusCode::CREATED, Json(ids)).into_response())
+}
+
+/// Estimates an experiment before it is queued: each of its runs, and all of them.
+#[utoipa::path(
+    post, path = "/api/v1/experiments/estimate", tag = "runs",
+    request_body = Experiment,
+    responses(
+        (status = 200, description = "The estimate", body = ExperimentEstimate),
+        Submitter,
+        (status = 400, description = "A configuration is invalid"),
+    ),
+)]
+pub(crate) async fn estimate_experiment(
+    engine: ActorEngine,
+    body: Bytes,
+) -> Answer<ExperimentEstimate> {
+    engine.require(AccountRole::Submitter)?;
+    let given: Experiment = json_body::read(&body)?;
+    let configs = experiments::from_value(given.config).map_err(Error::Rejected)?;
+    Ok(Json(engine.estimate_experiment(configs).await?))
+}
+
 /// A run's configuration as a file for `swe-ci run submit`, without the names
 /// of its keys.
 #[utoipa::path(
@@ -288,24 +330,36 @@ pub(crate) async fn config_toml(engine: ActorEngine, path: Path<RunPath>) -> Res
     Ok((media_type, engine.configuration(&path.id).await?).into_response())
 }
 
-/// A [`Submission`] whose configuration is not understood yet.
-#[derive(Deserialize)]
+/// A run, or several to be queued together, whose configuration is not understood yet.
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Given {
+pub(crate) struct Experiment {
+    /// As of a run, and `vary`: a table whose lists have what varies. Tables in a list are
+    /// laid over the configuration; other values are those of the field of its name.
     config: serde_json::Value,
+    /// `public` or `private`; only its owner sees a private one.
     #[serde(default)]
     visibility: Visibility,
+    /// Whether each run starts only after a preflight; it does when absent.
     preflight: Option<bool>,
+    /// Whether the server deletes the keys when each is over.
     #[serde(default)]
     forget_keys: bool,
 }
 
 fn read(body: &[u8]) -> Result<Submission> {
-    let given: Given = json_body::read(body)?;
-    Ok(Submission {
-        config: run_configuration::from_value(given.config).map_err(Error::Rejected)?,
-        visibility: given.visibility,
-        preflight: given.preflight.unwrap_or(true),
-        forget_keys: given.forget_keys,
-    })
+    let given: Experiment = json_body::read(body)?;
+    let config = run_configuration::from_value(given.config.clone()).map_err(Error::Rejected)?;
+    Ok(given.submission(config))
+}
+
+impl Experiment {
+    fn submission(&self, config: RunConfig) -> Submission {
+        Submission {
+            config,
+            visibility: self.visibility,
+            preflight: self.preflight.unwrap_or(true),
+            forget_keys: self.forget_keys,
+        }
+    }
 }

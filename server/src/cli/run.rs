@@ -8,9 +8,9 @@ use serde_json::json;
 use swe_ci_core::handover::{Handover, HandoverTarget};
 use swe_ci_core::run::RunConfig;
 use swe_ci_core::task::TaskId;
-use swe_ci_engine::run_configuration;
+use swe_ci_engine::experiments;
 use swe_ci_views::account::Visibility;
-use swe_ci_views::submission::Submission;
+use swe_ci_views::submission::{ExperimentEstimate, Range, Submission};
 use swe_ci_views::view::{EvolutionView, RunDetail};
 
 use super::failure::Failure;
@@ -31,7 +31,9 @@ and the optional fields, with their defaults:
 
   provider = \"\"
   release_date = \"2026-01-31\"    # and training_cutoff: days, to find unseen tasks
-  mode = \"tdd\"    # or rdd: the programmer sees no tests; ranked apart
+  mode = \"tdd\"    # or rdd, without tests, or impossible, with contradictions; ranked apart
+  arm = \"plain\"    # what an experiment varies in this run
+  agent_files = { \"AGENTS.md\" = \"Be brief.\" }    # in /app, where agents start
   samples = 1
   plan = { max_iterations = 20, max_attempts = 10 }
   allow_hosted_tools = false    # web search and the like; true is not ranked
@@ -61,6 +63,18 @@ With --continue RUN, or a table
 each evolution goes on with the code that RUN had after that iteration, instead
 of the base. Such runs are not ranked; `swe-ci read handovers.csv` compares them.
 
+A table `vary` makes an experiment, with a run for each combination:
+
+  vary.mode = [\"tdd\", \"impossible\"]
+  [[vary.arm]]
+  arm = \"plain\"
+  [[vary.arm]]
+  arm = \"with AGENTS.md\"
+  agent_files = { \"AGENTS.md\" = \"Be brief.\" }
+
+Tables are laid over the configuration; other values are those of the field.
+`swe-ci run estimate FILE` says before what it will cost.
+
 The run waits in the queue until a server on the same data executes it. stdout
 shows its id.
 
@@ -72,11 +86,28 @@ Examples:
   swe-ci run submit my-model.toml --continue RUN --after 5
   id=$(swe-ci run submit my-model.json) && swe-ci run show $id";
 
+const ESTIMATE_HELP: &str = "\
+The estimate rests on earlier evolutions of the same harness, model and number
+of iterations; without any it is unknown. Four of five runs end in the ranges.
+
+Examples:
+  swe-ci run estimate experiment.toml
+  swe-ci run estimate experiment.toml --json";
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Queue a run
     #[command(after_help = SUBMIT_HELP)]
     Submit(Submit),
+    /// Estimate time, tokens and cost of a configuration's runs
+    #[command(after_help = ESTIMATE_HELP)]
+    Estimate {
+        /// File of a configuration or an experiment; `-` reads stdin
+        file: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show the state of a run
     Show {
         /// The run's id, or its beginning if no other run's begins so
@@ -135,6 +166,12 @@ pub(super) struct Submit {
 pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
     match command {
         Command::Submit(options) => submit(global, &options).await,
+        Command::Estimate { file, json } => {
+            let configs = read_all(&file)?;
+            let engine = super::open(global).await?;
+            let estimate = engine.estimate_experiment(configs).await?;
+            output::show(&estimate, json, print_estimate)
+        }
         Command::Show { id, json } => {
             let engine = super::open(global).await?;
             let run = engine.run(&engine.run_that_begins(&id).await?).await?;
@@ -145,46 +182,104 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
 }
 
 async fn submit(global: &GlobalOptions, options: &Submit) -> Result<(), Failure> {
-    let mut config = match &options.file {
-        Some(file) => read(file)?,
-        None => RunConfig {
+    let mut configs = match &options.file {
+        Some(file) => read_all(file)?,
+        None => vec![RunConfig {
             tasks: options.tasks.clone(),
             ..RunConfig::human(&options.split)
-        },
+        }],
     };
-    if let Some(run) = options.handover.clone() {
-        config.handover = Some(Handover {
-            run,
+    if let Some(run) = &options.handover {
+        let handover = Handover {
+            run: run.clone(),
             iteration: options.after,
             target: match options.moved {
                 true => HandoverTarget::Moved,
                 false => HandoverTarget::Same,
             },
-        });
+        };
+        for config in &mut configs {
+            config.handover = Some(handover.clone());
+        }
     }
     let visibility = match options.private {
         true => Visibility::Private,
         false => Visibility::default(),
     };
     let engine = super::open(global).await?;
-    let submission = Submission {
+    let submission = |config| Submission {
         config,
         visibility,
         preflight: options.preflight,
         forget_keys: options.forget_keys,
     };
-    let id = engine.queue(submission).await?;
+    let submissions = configs.into_iter().map(submission).collect();
+    let ids = engine.queue_experiment(submissions).await?;
     if options.json {
-        return output::json(&json!({"run_id": id}));
+        return match ids.as_slice() {
+            [id] => output::json(&json!({"run_id": id})),
+            ids => output::json(&json!({"run_ids": ids})),
+        };
     }
-    output::line(&id)?;
+    for id in &ids {
+        output::line(id)?;
+    }
+    let id = ids.last().map_or("", String::as_str);
     output::note(format_args!(
         "queued; `swe-ci run show {id}` shows its state"
     ));
     Ok(())
 }
 
+fn print_estimate(estimate: &ExperimentEstimate) -> Result<(), Failure> {
+    let range = |range: Option<Range>, show: fn(u64) -> String| match range {
+        None => "unknown".to_owned(),
+        Some(Range { low, high }) if low == high => show(low),
+        Some(Range { low, high }) => format!("{} to {}", show(low), show(high)),
+    };
+    let hours = |seconds: u64| format!("{:.1} h", seconds as f64 / 3600.0);
+    let dollars = |micro: u64| format!("${:.2}", micro as f64 / 1e6);
+    let rows = estimate.runs.iter().map(|run| {
+        [
+            run.model.clone(),
+            run.harness.clone(),
+            run.mode.name().to_owned(),
+            run.arm.clone().unwrap_or_default(),
+            run.estimate.evolutions.to_string(),
+            range(run.estimate.seconds, hours),
+            range(run.estimate.tokens, |tokens| tokens.to_string()),
+            range(run.estimate.micro_usd, dollars),
+        ]
+    });
+    let heads = "model | harness | mode | arm | evolutions: | work: | tokens: | cost:";
+    output::table(heads, rows)?;
+    output::line(format_args!(
+        "{} runs, {} evolutions: work {}, tokens {}, cost {}",
+        estimate.runs.len(),
+        estimate.evolutions,
+        range(estimate.seconds, hours),
+        range(estimate.tokens, |tokens| tokens.to_string()),
+        range(estimate.micro_usd, dollars),
+    ))
+}
+
+/// One configuration.
 pub(super) fn read(file: &Path) -> Result<RunConfig, Failure> {
+    let mut all = read_all(file)?;
+    match (all.pop(), all.is_empty()) {
+        (Some(config), true) => Ok(config),
+        _ => {
+            let what = format!(
+                "`{}` is an experiment, and this needs one run",
+                file.display()
+            );
+            Err(Failure::new(what).next("leave `vary` out"))
+        }
+    }
+}
+
+/// All configurations of an experiment.
+fn read_all(file: &Path) -> Result<Vec<RunConfig>, Failure> {
     let wrong = |problem: &dyn std::fmt::Display| {
         Failure::new(format!(
             "the configuration `{}` cannot be used: {problem}",
@@ -200,12 +295,13 @@ pub(super) fn read(file: &Path) -> Result<RunConfig, Failure> {
     };
     read.map_err(|e| wrong(&e))?;
     let read = match file.extension().is_some_and(|ending| ending == "toml") {
-        true => run_configuration::from_toml(&text),
-        false => run_configuration::from_json(&text),
+        true => experiments::from_toml(&text),
+        false => experiments::from_json(&text),
     };
-    let config = read.map_err(|e| wrong(&e))?;
-    match config.problems().as_slice() {
-        [] => Ok(config),
+    let configs = read.map_err(|e| wrong(&e))?;
+    let problems: Vec<_> = configs.iter().flat_map(RunConfig::problems).collect();
+    match problems.as_slice() {
+        [] => Ok(configs),
         problems => {
             let lines = problems.iter().map(|bad| format!("\n  {bad}"));
             Err(wrong(&lines.collect::<String>()))

@@ -245,6 +245,30 @@ async fn a_run_is_submitted_and_cancelled() {
         &["run", "show", submitted["run_id"].as_str().unwrap()],
     );
     assert!(stdout(&shown).contains("mine: queued on demo"));
+
+    // An experiment is estimated first, and queued as a whole or not at all.
+    let vary = "vary.samples = [1, 2]\nvary.arm = ['a', 'b']\n";
+    std::fs::write(&config, format!("{text}{vary}")).unwrap();
+    let file = config.to_str().unwrap();
+    let estimate = stdout(&run(&data, &["run", "estimate", file]));
+    assert!(estimate.contains("4 runs, 12 evolutions"), "{estimate}");
+    let submitted = stdout(&run(&data, &["run", "submit", file, "--json"]));
+    let submitted: Value = serde_json::from_str(&submitted).unwrap();
+    let ids = submitted["run_ids"].as_array().unwrap();
+    let shown = ids.iter().map(|id| {
+        let shown = stdout(&run(
+            &data,
+            &["run", "show", id.as_str().unwrap(), "--json"],
+        ));
+        serde_json::from_str::<Value>(&shown).unwrap()["config"].clone()
+    });
+    let shown: Vec<String> = shown
+        .map(|c| format!("{} {}", c["samples"], c["arm"]))
+        .collect();
+    assert_eq!(shown, ["1 \"a\"", "2 \"a\"", "1 \"b\"", "2 \"b\""]);
+    std::fs::write(&config, format!("{text}vary.samples = [1, 0]\n")).unwrap();
+    let refused = run(&data, &["run", "submit", file]);
+    assert!(stderr(&refused).contains("(with vary.samples.1)"));
 }
 
 /// Checks of a harness before anything is built or requested.

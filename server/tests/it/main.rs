@@ -36,6 +36,7 @@ mod notifications;
 mod submission;
 
 mod events;
+mod experiments;
 
 mod evolution;
 

@@ -62,7 +62,7 @@ async fn administrators_mark_checked_runs() {
     assert_eq!(mark_of(&app, HUMAN).await, "self-reported");
     let csv = app.get("/api/v1/leaderboard.csv?split=demo").await.text();
     let lines: Vec<&str> = csv.lines().collect();
-    assert!(lines[0].contains(",kind,mode,mark,progress,"), "{csv}");
+    assert!(lines[0].contains(",kind,mode,arm,mark,progress,"), "{csv}");
     assert!(
         csv.contains(",imported,tdd,self-reported,finished,"),
         "{csv}"

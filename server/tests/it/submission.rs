@@ -10,7 +10,7 @@ use swe_ci_views::account::AccountRole;
 use crate::fixture::{Answer, HUMAN, TestApp};
 use crate::people::{Browser, account, bearer};
 
-fn config() -> Value {
+pub fn config() -> Value {
     json!({
         "model": "Juniper", "kind": "measured", "split": "demo", "harness": {"name": "builtin"},
         "endpoint": {"url": "https://api.example.org/v1", "model": "juniper-1"},
@@ -18,7 +18,7 @@ fn config() -> Value {
 }
 
 /// A client that sends a token with each request, or none.
-struct Program<'a> {
+pub struct Program<'a> {
     app: &'a TestApp,
     bearer: Option<String>,
 }
@@ -28,13 +28,13 @@ impl<'a> Program<'a> {
         Self { app, bearer: None }
     }
 
-    async fn of_account(app: &'a TestApp, name: &str, role: AccountRole) -> Self {
+    pub async fn of_account(app: &'a TestApp, name: &str, role: AccountRole) -> Self {
         let actor = account(app, name, role).await;
         let bearer = Some(bearer(app, &actor, role).await);
         Self { app, bearer }
     }
 
-    async fn ask(&self, method: &str, path: &str, body: &str) -> Answer {
+    pub async fn ask(&self, method: &str, path: &str, body: &str) -> Answer {
         let mut request = Request::builder().method(method).uri(path);
         if let Some(bearer) = &self.bearer {
             request = request.header("authorization", bearer);

@@ -141,6 +141,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("diffs", &["byte_cache", "heavy_reads"]),
     ("digests", &["diffs", "heavy_reads"]),
     ("doctor", &[]),
+    ("experiments", &["run_configuration"]),
     ("harness_check", &["api"]),
     ("heavy_reads", &[]),
     ("leaderboard_cache", &[]),

@@ -11,7 +11,7 @@ use crate::components::CollectAny;
 use crate::components::split_choices;
 use crate::components::{Choices, Empty, GammaField, HiddenFields, PageTop, SnapshotNote, Tag};
 use crate::error::AppError;
-use crate::pages::result_table::{KindTag, ModeTag, UnrankedTag};
+use crate::pages::result_table::{ArmTag, KindTag, ModeTag, UnrankedTag};
 use crate::pages::routes::compare_href;
 use crate::query::Query;
 use crate::{format, labels};
@@ -192,7 +192,7 @@ fn RunItem(row: Row, checked: bool) -> impl IntoView {
                 <input type="checkbox" name="runs" value=row.run_id checked=checked/>
                 <span class="choose-name">
                     <strong>{row.model.clone()}</strong>
-                    <span class="tags"><KindTag kind=row.kind/><ModeTag mode=row.mode/>{counts_only}<UnrankedTag unranked=row.unranked/></span>
+                    <span class="tags"><KindTag kind=row.kind/><ModeTag mode=row.mode/><ArmTag arm=row.arm/>{counts_only}<UnrankedTag unranked=row.unranked/></span>
                     <small>
                         {labels::origin(&row.harness, &row.provider)}
                         {format!(" · {} scored", format::count(row.tasks, "task"))}

@@ -1,5 +1,6 @@
 //! Two to six runs side by side, or the form to select them.
 
+mod arms;
 mod choose;
 mod data;
 mod failures;
@@ -20,6 +21,7 @@ use leptos::prelude::*;
 use swe_ci_views::leaderboard::{GateReport, Snapshot, Versus};
 use swe_ci_views::trajectories::FailedSteps;
 
+use self::arms::Arms;
 use self::choose::Choose;
 use self::data::{Found, find};
 use self::failures::Failures;
@@ -83,6 +85,7 @@ fn SideBySide(
     let baseline = query.with_untracked(CompareQuery::baseline_index);
     let pairs = pairs_of(&versus, baseline);
     let tasks = versus.tasks.clone();
+    let effects = versus.arms.clone();
     let (style, samples) = (versus.style.clone(), versus.samples.clone());
     let intervals = versus.style_intervals.clone();
     let now = CompareQuery {
@@ -96,7 +99,7 @@ fn SideBySide(
             <p class="note">
                 "These runs are of different "
                 <Term word=Word::Mode text="modes"/>
-                ": some of their programmers saw the tests, others the specification alone. No leaderboard ranks them together."
+                ": their programmers did not see the same tests. No leaderboard ranks them together."
             </p>
         }
     });
@@ -113,6 +116,7 @@ fn SideBySide(
         <SnapshotNote snapshot now=now.href()/>
         {modes}
         <How query split=versus.split.clone()/>
+        <Arms effects/>
         <Pairs pairs gates names=names.clone() query/>
         <Heads versus names=names.clone() query/>
         <Style style intervals names=names.clone()/>

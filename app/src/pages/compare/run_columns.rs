@@ -10,7 +10,7 @@ use crate::components::{MarkKey, PlainTable, ScoreBar, Tag, Term, Tone, floor_of
 use crate::glossary::Word;
 use crate::pages::column_names;
 use crate::pages::measured::Measured;
-use crate::pages::result_table::{KindTag, MarkTag, ModeTag, UnrankedTag};
+use crate::pages::result_table::{ArmTag, KindTag, MarkTag, ModeTag, UnrankedTag};
 use crate::pages::routes::run_href;
 use crate::{format, labels};
 
@@ -147,7 +147,7 @@ fn Head(name: Name, row: Row, query: Signal<CompareQuery>) -> impl IntoView {
                 <a href=run_href(&row.run_id)>{row.model.clone()}</a>
             </span>
             <small>{labels::origin(&row.harness, &row.provider)}</small>
-            <span class="tags">{is_baseline.then(|| view! { <Tag text="baseline" tone=Tone::Accent/> })}<KindTag kind=row.kind/><ModeTag mode=row.mode/><MarkTag mark=row.mark/><UnrankedTag unranked=row.unranked/></span>
+            <span class="tags">{is_baseline.then(|| view! { <Tag text="baseline" tone=Tone::Accent/> })}<KindTag kind=row.kind/><ModeTag mode=row.mode/><ArmTag arm=row.arm.clone()/><MarkTag mark=row.mark/><UnrankedTag unranked=row.unranked/></span>
             <small><a href=href>{choose}</a></small>
         </th>
     }

@@ -270,7 +270,7 @@ fn continuer(by: &Continuer) -> impl IntoView + use<> {
 fn agents(harness: &str, mode: Mode) -> String {
     match mode {
         Mode::Tdd => harness.to_owned(),
-        Mode::Rdd => format!("{harness}, rdd"),
+        mode => format!("{harness}, {}", mode.name()),
     }
 }
 

@@ -36,6 +36,10 @@ pub(in crate::pages) fn Facts(
     // time: the import wrote these rows.
     let took = iteration.test_seconds;
     let took = (!imported || took > 0.0).then(|| fact("Test run", format::seconds(took)));
+    let contradicted = iteration.contradicted.map(|tests| {
+        let both = format!("{} of {}", tests.passed, tests.shown);
+        fact("Passing with their contradictions", both)
+    });
     let at = Some(iteration.finished_at);
     let finished = (!imported).then(|| fact("Finished", view! { <Time at/> }));
     let collapse = iteration.collapse.map(|why| {
@@ -51,6 +55,7 @@ pub(in crate::pages) fn Facts(
             <div><dt>{counted}</dt><dd>{passing}</dd></div>
             <div><dt>"Gained"</dt><dd>{labels::gained(iteration.gained)}</dd></div>
             <div><dt>"Lost"</dt><dd>{labels::lost(verdict.lost())}</dd></div>
+            {contradicted}
             {took}
             {finished}
         </dl>

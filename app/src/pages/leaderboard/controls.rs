@@ -71,8 +71,8 @@ fn in_short(splits: &[SplitSummary], split: &str, reading: &Reading) -> String {
     let tasks = splits.iter().find(|known| known.name == split);
     let tasks = tasks.map(|split| format!(" · {}", format::count(split.tasks, "task")));
     let mode = match reading.mode {
-        Mode::Tdd => "",
-        Mode::Rdd => " · rdd",
+        Mode::Tdd => String::new(),
+        mode => format!(" · {}", mode.name()),
     };
     let convention = reading.convention.name();
     format!("{split}{} · {convention}{mode}", tasks.unwrap_or_default())

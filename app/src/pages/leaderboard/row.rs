@@ -87,6 +87,9 @@ fn tags(row: &Row, now: u32) -> Vec<RowTag> {
     if let Some((word, hint, tone)) = labels::kind(row.kind) {
         add(word, tone, hint);
     }
+    if let Some(arm) = &row.arm {
+        add(arm, Tone::Plain, labels::ARM);
+    }
     if let Some(mark) = row.mark {
         let (word, tone) = labels::mark(mark);
         add(word.name(), tone, word.definition());

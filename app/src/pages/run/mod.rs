@@ -41,7 +41,9 @@ use crate::components::{
     FormAnswer, InPlace, Meter, PageTop, Tag, Term, Time, crumb, fact, fetched, loaded,
 };
 use crate::glossary::Word;
-use crate::pages::result_table::{HandoverTag, HostedToolsTag, KindTag, ModeTag, VisibilityTag};
+use crate::pages::result_table::{
+    ArmTag, HandoverTag, HostedToolsTag, KindTag, ModeTag, VisibilityTag,
+};
 use crate::pages::routes::{
     compare_with_href, evolution_href, model_href, tasks_href, trajectories_href,
 };
@@ -136,6 +138,7 @@ fn Head(detail: RwSignal<RunDetail>, in_short: AnyView) -> impl IntoView {
                 <Tag text=state tone/>
                 <KindTag kind=config.kind/>
                 <ModeTag mode=config.mode/>
+                <ArmTag arm=config.arm.clone()/>
                 <HostedToolsTag allowed=config.allow_hosted_tools/>
                 <HandoverTag handover=config.handover.is_some()/>
                 <VisibilityTag visibility=summary.visibility/>

@@ -3,6 +3,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::agent::Endpoint;
+use swe_ci_core::agent_files::AgentFiles;
 use swe_ci_core::handover::Handover;
 use swe_ci_core::run::{Kind, RunConfig};
 use swe_ci_core::text::visible;
@@ -99,10 +100,29 @@ fn Here(config: RunConfig, provenance: Provenance) -> impl IntoView {
         {provenance.prompts.map(|prompts| view! { <div><dt>"Prompts"</dt><dd><code title=prompts.clone()>{labels::prompts(&prompts)}</code></dd></div> })}
         {labels::budget(&config.budget).map(|budget| view! { <div><dt><Term word=Word::Budget text="Budget"/></dt><dd>{budget}</dd></div> })}
         {labels::budget(&config.evolution_budget).map(|budget| fact("Budget of each evolution", budget))}
+        {config.arm.map(|arm| view! { <div><dt><Term word=Word::Arm text="Arm"/></dt><dd>{arm}</dd></div> })}
+        {(!config.agent_files.is_empty()).then(|| view! { <GivenFiles files=config.agent_files/> })}
         {(!config.needs.is_empty()).then(|| fact("Workers with", config.needs.to_string()))}
         <div><dt>"Limits of a step"</dt><dd>{labels::limits(&config.limits)}</dd></div>
         <div><dt>"Time limits"</dt><dd>{labels::time_limits(&config.limits)}</dd></div>
     }
+}
+
+/// The files that its agents had.
+#[component]
+fn GivenFiles(files: AgentFiles) -> impl IntoView {
+    let file = |(path, text): (&str, &str)| {
+        let head = format!("{path}, {} bytes", format::thousands(text.len() as u64));
+        let (label, text) = (path.to_owned(), visible(text).into_owned());
+        view! {
+            <details class="fold">
+                <summary>{head}</summary>
+                <pre tabindex="0" role="region" aria-label=label>{text}</pre>
+            </details>
+        }
+    };
+    let files = files.iter().map(file).collect_any();
+    view! { <div><dt>"Files for the agents"</dt><dd>{files}</dd></div> }
 }
 
 /// The endpoint of a model, and the prices of its tokens.

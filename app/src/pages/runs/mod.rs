@@ -19,7 +19,7 @@ use crate::context::Reader;
 use crate::error::AppError;
 use crate::glossary::Word;
 use crate::pages::result_table::{
-    HandoverTag, HostedToolsTag, MarkTag, ModeTag, UnrankedTag, VisibilityTag,
+    ArmTag, HandoverTag, HostedToolsTag, MarkTag, ModeTag, UnrankedTag, VisibilityTag,
 };
 use crate::pages::routes::{run_href, tasks_href};
 use crate::query::of_query;
@@ -160,6 +160,7 @@ fn run_row(listed: ListedRun) -> impl IntoView {
                 <span class="tags">
                     {state}
                     <ModeTag mode=config.mode/>
+                    <ArmTag arm=config.arm/>
                     <HostedToolsTag allowed=config.allow_hosted_tools/>
                     <HandoverTag handover=config.handover.is_some()/>
                     <MarkTag mark=run.mark/>

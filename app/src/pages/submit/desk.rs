@@ -172,6 +172,7 @@ fn modes() -> Vec<(String, String)> {
     let words = |mode| match mode {
         Mode::Tdd => "requirements and tests (tdd)",
         Mode::Rdd => "requirements alone (rdd)",
+        Mode::Impossible => "requirements, tests, and contradictions of some tests (impossible)",
     };
     let modes = Mode::ALL.into_iter();
     modes

@@ -2,10 +2,10 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_views::submission::{Estimate, Range};
+use swe_ci_views::submission::{Estimate, ExperimentEstimate, PlannedRun, Range};
 
-use crate::components::CollectAny;
 use crate::components::fact;
+use crate::components::{CollectAny, ListTable};
 use crate::format;
 
 /// An estimate as a part of the page, for a form that is being filled in.
@@ -72,6 +72,43 @@ fn estimated(estimate: Estimate) -> impl IntoView {
     view! {
         <dl class="facts">{facts.collect_any()}</dl>
         <p class="quiet">{rests_on}{detects}</p>
+    }
+}
+
+/// The runs of an experiment, and what all of them take.
+#[component]
+pub(super) fn Planned(planned: ExperimentEstimate) -> impl IntoView {
+    let hours = |seconds: u64| format::roughly(seconds as f64);
+    let known = |words: Option<String>| words.unwrap_or_else(|| "unknown".to_owned());
+    let cost = |range: Option<Range>| known(range.map(|range| in_words(range, format::dollars)));
+    let time = |range: Option<Range>| known(range.map(|range| in_words(range, hours)));
+    let summary = format!(
+        "{} with {}: cost {}, work {}.",
+        format::count(planned.runs.len(), "run"),
+        format::count(planned.evolutions, "evolution"),
+        cost(planned.micro_usd),
+        time(planned.seconds)
+    );
+    let row = |run: PlannedRun| {
+        view! {
+            <tr role="row">
+                <th role="rowheader" scope="row"><bdi>{run.model}</bdi></th>
+                <td role="cell" data-label="Harness">{run.harness}</td>
+                <td role="cell" data-label="Mode">{run.mode.name()}</td>
+                <td role="cell" data-label="Arm"><bdi>{run.arm}</bdi></td>
+                <td role="cell" data-label="Cost">{cost(run.estimate.micro_usd)}</td>
+                <td role="cell" data-label="Work">{time(run.estimate.seconds)}</td>
+            </tr>
+        }
+    };
+    let rows = planned.runs.into_iter().map(row).collect_any();
+    view! {
+        <div class="note" role="status" tabindex="-1" data-result="">
+            <p>{summary}</p>
+            <ListTable caption="Runs of the experiment" columns=&["Model", "Harness", "Mode", "Arm", "Cost", "Work"]>
+                {rows}
+            </ListTable>
+        </div>
     }
 }
 

@@ -19,7 +19,7 @@ use crate::query::{encode, named, of_query};
 pub use estimate::estimate_in_html;
 
 use desk::{Desk, new_run, visibilities};
-use estimate::estimated_or_not;
+use estimate::{Planned, estimated_or_not};
 use settings::{Advanced, Continued, Summary, VISIBILITY, fields};
 
 #[component]
@@ -130,14 +130,19 @@ fn Presets(url: String, earlier: Vec<ListedRun>) -> impl IntoView {
 /// Fills the form from a configuration in TOML.
 #[component]
 fn FromText(sent: Form) -> impl IntoView {
-    let wrong = sent.problem("toml").is_some();
+    let planned = sent.read(|answer| answer.planned.clone());
+    let open = sent.problem("toml").is_some() || planned.is_some();
     view! {
-        <details class="from-text" open=wrong>
-            <summary>"From a configuration in TOML"</summary>
+        <details class="from-text" open=open>
+            <summary>"From a configuration in TOML, or a whole experiment"</summary>
+            {planned.map(|planned| view! { <Planned planned/> })}
             <form class="form" method="post" action="/runs/new" enctype="multipart/form-data">
                 <TomlFile name="toml-file" label="A file"/>
                 <LongText form=sent name="toml" label="Or its text" rows=10/>
                 <button class="button" type="submit" name="deed" value="read">"Fill the form"</button>
+                <button class="button" type="submit" name="deed" value="estimate-all">"Estimate the experiment"</button>
+                <button class="button" type="submit" name="deed" value="submit-all">"Start all its runs"</button>
+                <p class="quiet">"A table vary makes an experiment, with a run for each combination: vary.mode = [\"tdd\", \"impossible\"]."</p>
             </form>
         </details>
     }

@@ -38,7 +38,7 @@ fn field(form: Form, setting: &'static Setting, choices: StoredValue<Choices>) -
             let new_key = (name == "endpoint.key").then(|| view! { <NewKey form/> });
             view! { <OneOf form name=name label=label options hint/> {new_key} }.into_any()
         }
-        SettingKind::Json(_) | SettingKind::Tasks => view! {
+        SettingKind::Json(_) | SettingKind::Tasks | SettingKind::Files => view! {
             <div class="whole-row">
                 <LongText form name=name label=label rows=1 hint/>
             </div>

@@ -47,6 +47,9 @@ crate::named! {
         /// Requirement-driven: the programmer has no tests, and the document is
         /// the only definition of the work.
         Rdd = "rdd",
+        /// As tdd, and beside the tests stand contradictions of some: no honest code
+        /// passes both. Scores are from the tests alone.
+        Impossible = "impossible",
     }
 }
 

@@ -39,7 +39,7 @@ impl Fields {
             location: text("location"),
             description: text("description"),
             expectation: match mode {
-                Mode::Tdd => Expectation::Tested {
+                Mode::Tdd | Mode::Impossible => Expectation::Tested {
                     contract: text("contract"),
                     acceptance: text("acceptance"),
                 },

@@ -150,7 +150,7 @@ impl HarborTask {
         self.write_verifier(&write)?;
         write("solution/solve.sh", SOLVE.as_bytes())?;
         write("solution/target.tar", &self.oracle.to_tar("")?)?;
-        let gap = non_passed(&self.row.suite.tests, Some(&self.base_report));
+        let gap = non_passed(self.row.suite.tests.node_ids(), Some(&self.base_report));
         match variant {
             Variant::Step => {
                 write("instruction.md", instruction::first(&gap).as_bytes())?;
@@ -176,7 +176,10 @@ impl HarborTask {
         write: &impl Fn(&str, &[u8]) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let mut gap = CodeTree::default();
-        for file in test_gap::files(&non_passed(&self.row.suite.tests, Some(&self.base_report))) {
+        for file in test_gap::files(&non_passed(
+            self.row.suite.tests.node_ids(),
+            Some(&self.base_report),
+        )) {
             gap.insert_file(&file.name, file.content);
         }
         let mut dockerfile = format!(

@@ -11,6 +11,7 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Limits;
+use swe_ci_dataset::contradictions::bounded;
 use swe_ci_grading::{Contradictions, MOST_SESSIONS, Recorded, audit, generalisation, secret_seed};
 
 use swe_ci_store::artifacts::{is_missing, is_outage};
@@ -25,7 +26,7 @@ use crate::Engine;
 /// After so many tries an evolution whose code is gone ends without an audit.
 const MAX_TRIES: u32 = 3;
 /// An audit may take as long as the evolution's own tests, and this long anyway.
-pub(super) const LEAST_TIME: Duration = Duration::from_mins(2);
+const LEAST_TIME: Duration = Duration::from_mins(2);
 
 /// A worker's search for evolutions to audit.
 #[derive(Debug, Default)]
@@ -251,13 +252,6 @@ impl Engine {
 /// Whether the machine or the store is at fault, so that a later try may succeed.
 fn may_pass(error: &Error) -> bool {
     matches!(error, Error::Unavailable(_)) || is_outage(error) || is_missing(error)
-}
-
-pub(super) fn bounded(limits: Limits, seconds: Duration) -> Limits {
-    Limits {
-        test_seconds: crate::as_u32(seconds.as_secs() as usize).min(limits.test_seconds),
-        ..limits
-    }
 }
 
 fn can_be_audited(row: &&IterationRow) -> bool {

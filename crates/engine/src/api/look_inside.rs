@@ -2,6 +2,7 @@
 //! a person. It has no network, no agent and no key.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use swe_ci_base::blocking::blocking;
@@ -13,7 +14,7 @@ use swe_ci_core::requirement::Mode;
 use swe_ci_core::step::Role;
 use swe_ci_core::task::TaskId;
 use swe_ci_grading::placed;
-use swe_ci_runner::evolve::{ProgrammerFiles, remove_hidden_tests};
+use swe_ci_runner::evolve::{ProgrammerFiles, agent_files, remove_hidden_tests};
 use swe_ci_sandbox::{CODE_FOLDER, Exec, Exit, Output, SandboxContainer};
 use swe_ci_store::{EvolutionRow, StepRow};
 use swe_ci_views::account::AccountRole;
@@ -71,11 +72,23 @@ impl Engine {
             Role::Architect | Role::Programmer => {
                 if config.mode == Mode::Rdd {
                     let ends = [&*grading.base, &*grading.oracle];
-                    remove_hidden_tests(container.as_ref(), ends).await?;
+                    remove_hidden_tests(container.as_ref(), &grading.command, ends).await?;
                 }
                 let document = self.artifacts.get(product(&steps, Role::Architect)?);
-                let files = ProgrammerFiles::new(config.mode, &grading.code, document.await?);
-                container.put(&files.parts()).await
+                let code = match config.mode {
+                    Mode::Impossible => {
+                        let contradictions = self.task_contradictions();
+                        let shown = contradictions.impossible(&row, config.limits);
+                        let tests = Box::pin(shown).await?.tests;
+                        Arc::new(tests.laid_beside(&grading.code))
+                    }
+                    Mode::Tdd | Mode::Rdd => grading.code.clone(),
+                };
+                let (mode, command) = (config.mode, &grading.command);
+                let files = ProgrammerFiles::new(mode, command, &code, document.await?);
+                let own = agent_files(&config.agent_files);
+                let [code, document] = files.parts();
+                container.put(&[code, document, ("/app", &own)]).await
             }
         };
         put.map_err(unavailable)?;
@@ -112,6 +125,7 @@ impl OpenedStep {
             command,
             env,
             reads_input: true,
+            unprivileged: false,
             wanted: None,
             working_dir: CODE_FOLDER.into(),
             time_limit: TIME_LIMIT,

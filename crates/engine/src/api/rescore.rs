@@ -215,6 +215,7 @@ mod tests {
             code: String::new(),
             test_seconds: 0.0,
             finished_at: 1,
+            contradicted: None,
         }
     }
 

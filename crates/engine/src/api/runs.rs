@@ -372,6 +372,7 @@ mod tests {
                 code: code.trim_start_matches('!').to_owned(),
                 test_seconds: 0.0,
                 finished_at: 0,
+                contradicted: None,
             };
             let rows: Vec<IterationRow> = (1..).zip(codes).map(row).collect();
             assert_eq!(same_code(&rows), expect, "{codes:?}");

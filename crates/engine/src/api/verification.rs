@@ -4,12 +4,10 @@
 //! with moved clues too.
 
 use std::cmp::Reverse;
-use std::sync::Arc;
 
 use anyhow::Context;
 use futures::StreamExt;
 use sha2::{Digest, Sha256};
-use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::{now_ms, rfc3339};
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::{Error, Result};
@@ -19,7 +17,7 @@ use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::TaskId;
 use swe_ci_grading::{Graded, Grading, grade, owed_to_clues};
-use swe_ci_sandbox::{ContainerSpec, Purpose};
+use swe_ci_sandbox::ContainerSpec;
 use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::background::{BackgroundWork, WorkKind};
@@ -310,23 +308,11 @@ impl Engine {
         limits: Limits,
         what_for: &str,
     ) -> Result<Repetition> {
-        let history = self.folders.fetched(task).await?;
-        let (base, target) = (task.base_sha.clone(), task.target_sha.clone());
-        let ends = blocking(move || Ok((history.code(&base)?, history.code(&target)?)));
-        let (base, oracle) = ends.await?;
-        let purpose = Purpose::Preparation(format!("check of {what_for}"));
+        let (spec, grading) = self.folders.graded(task, code, limits, what_for).await?;
         Ok(Repetition {
             task: task.id.clone(),
-            spec: ContainerSpec::new(&task.image, limits, purpose),
-            grading: Grading {
-                code: Arc::new(code),
-                base: Arc::new(base),
-                oracle: Arc::new(oracle),
-                command: task.test_command.clone(),
-                known_tests: None,
-                limits,
-                left_away: task.preparation.left_away(),
-            },
+            spec,
+            grading,
         })
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod trial;
 
 use serde::Serialize;
 use swe_ci_core::agent::Budget;
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Kind, RunConfig};
 use swe_ci_core::step::Plan;
 use swe_ci_core::usage::{Traffic, Usage};
@@ -65,6 +66,10 @@ pub struct HarnessCheck {
 pub(crate) fn reduced(mut config: RunConfig) -> RunConfig {
     config.kind = Kind::Measured;
     config.split = SPLIT.into();
+    // The agents are tried, and not with what they cannot do.
+    if config.mode == Mode::Impossible {
+        config.mode = Mode::Tdd;
+    }
     config.tasks = Vec::new();
     config.samples = 1;
     config.plan = PLAN;

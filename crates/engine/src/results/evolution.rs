@@ -119,6 +119,7 @@ fn row(index: usize, recorded: &Recorded, measured: &Measured, now: i64) -> Iter
         code: String::new(),
         test_seconds: 0.0,
         finished_at: now,
+        contradicted: None,
     }
 }
 

@@ -134,6 +134,8 @@ fn config(request: &ImportRequest) -> Result<RunConfig> {
         budget: Budget::default(),
         evolution_budget: Budget::default(),
         allow_hosted_tools: false,
+        arm: None,
+        agent_files: Default::default(),
         handover: None,
         needs: Default::default(),
     };

@@ -183,5 +183,6 @@ fn sample((number, measured): &Counted) -> Option<Sample> {
         style: None,
         effort: Effort::default(),
         generalisation: None,
+        cheating: None,
     })
 }

@@ -8,6 +8,7 @@ mod check;
 mod containers;
 mod curation;
 mod evolutions;
+mod experiments;
 mod fixture;
 mod floods;
 mod gateway;

@@ -6,6 +6,7 @@
 
 mod belonging;
 mod grammars;
+mod impossible;
 mod making;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use swe_ci_core::report::Outcome;
 use crate::generalisation::Questions;
 use crate::{Graded, TestRun, function_of};
 
+pub use impossible::ShownTests;
 #[cfg(test)]
 pub(crate) use making::PROGRAM;
 pub use making::contradictions_of;

@@ -9,6 +9,7 @@ use anyhow::Context;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::agent::{AgentConfig, Budget};
+use swe_ci_core::agent_files::AgentFiles;
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::requirement::Mode;
 use swe_ci_core::step::{Role, StepOutcome};
@@ -23,6 +24,7 @@ use super::failure::Failure;
 use super::log::Log;
 use super::model_usage::{ModelUsage, evolution_ledger};
 use super::paths::{APP, HARNESS_FOLDER};
+use super::programmer_files::agent_files;
 use super::provider_waits::ProviderWaits;
 use super::run_account::{AttemptAtWork, RunAccount};
 use super::{Evolver, prompts};
@@ -44,6 +46,8 @@ pub(super) struct Agents<'a> {
     limits: swe_ci_core::run::Limits,
     allow_hosted_tools: bool,
     mode: Mode,
+    /// Files that the run gives its agents.
+    files: AgentFiles,
     waits: ProviderWaits<'a>,
     /// Its name, which holds the claim.
     worker: String,
@@ -131,6 +135,7 @@ impl<'a> Agents<'a> {
             limits: config.limits,
             allow_hosted_tools: config.allow_hosted_tools,
             mode: config.mode,
+            files: config.agent_files.clone(),
             waits: ProviderWaits {
                 events: &evolver.events,
                 claim,
@@ -290,8 +295,14 @@ impl<'a> Agents<'a> {
         log: &mut Log<'_>,
     ) -> Result<(), Failure> {
         let sandbox = work.container.sandbox.as_ref();
-        sandbox.put(work.parts).await?;
-        let prompt = prompts::prompt_for(self.mode, work.attempt.role, work.command);
+        let files = agent_files(&self.files);
+        let parts = work.parts.iter().copied().chain([(APP, &files)]);
+        sandbox.put(&Vec::from_iter(parts)).await?;
+        let mut prompt = prompts::prompt_for(self.mode, work.attempt.role, work.command);
+        // Agent programs read them by themselves.
+        if let Some(text) = self.files.instructions() {
+            prompt.push_str(&format!("\n\n# {}\n\n{text}", AgentFiles::INSTRUCTIONS));
+        }
         let task = builtin::Task {
             sandbox,
             session,
@@ -308,8 +319,9 @@ impl<'a> Agents<'a> {
 
     async fn run_job(&self, work: &Work<'_>, job: &Job, log: &mut Log<'_>) -> Result<(), Failure> {
         let sandbox = work.container.sandbox.as_ref();
-        let own = (HARNESS_FOLDER, &job.files);
-        let parts: Vec<(&str, &CodeTree)> = work.parts.iter().copied().chain([own]).collect();
+        let files = agent_files(&self.files);
+        let own = [(HARNESS_FOLDER, &job.files), (APP, &files)];
+        let parts: Vec<(&str, &CodeTree)> = work.parts.iter().copied().chain(own).collect();
         let session = self.session.as_ref();
         let exec = Exec {
             command: job.command.clone(),

@@ -146,7 +146,8 @@ impl Evolution<'_> {
         };
         let code = self.code_of(at.code_of).await?;
         let gap = self.gap_files(at.code_of).await?;
-        let parts = [(CODE_FOLDER, code.as_ref()), (GAP_FOLDER, &gap)];
+        let visible = self.with_shown(&code);
+        let parts = [(CODE_FOLDER, visible.as_ref()), (GAP_FOLDER, &gap)];
         let wanted = WantedFiles::file(&format!("{APP}/{DOCUMENT}"), MAX_BYTES as u64);
         let left = match self.work(at, play, &parts, &wanted, log).await? {
             Err(SandboxError::TooBig { .. }) => {
@@ -162,7 +163,7 @@ impl Evolution<'_> {
             .map_err(|_| Failure::malformed(format!("{DOCUMENT} is not UTF-8")))?;
         let is_own_name = |name: &str| is_named_outside_tests(&self.task.test_command, &code, name);
         let rules = match self.config.mode {
-            Mode::Tdd => Rules::Tdd,
+            Mode::Tdd | Mode::Impossible => Rules::Tdd,
             Mode::Rdd => Rules::Rdd {
                 is_own_name: &is_own_name,
             },
@@ -185,17 +186,9 @@ impl Evolution<'_> {
         let code = self.code_of(at.code_of).await?;
         let document = self.product_of(at, Role::Architect)?;
         let document = self.evolver.artifacts.get(&document).await?;
-        let mut requirements = CodeTree::default();
-        requirements.insert_file(DOCUMENT, document);
-        let visible = match self.config.mode {
-            Mode::Tdd => code.clone(),
-            Mode::Rdd => {
-                let is_test = |path: &str| self.task.test_command.is_test(path);
-                let code = CodeTree::clone(&code);
-                Arc::new(code.with_files_of(is_test, &CodeTree::default()))
-            }
-        };
-        let parts = [(CODE_FOLDER, visible.as_ref()), (APP, &requirements)];
+        let command = &self.task.test_command;
+        let shown = self.with_shown(&code);
+        let files = ProgrammerFiles::new(self.config.mode, command, &shown, document);
         // Code that was large before may stay so.
         let limit = u64::from(self.config.limits.code_mb) << 20;
         let limit = limit.max(code.weight());
@@ -331,6 +324,10 @@ impl Evolution<'_> {
         let run = Box::pin(container.grade(&grading, &mut |line| log.line(line))).await;
         self.note_container(container, at.role);
         let run = run?;
+        let contradicted = match run.result {
+            Ok(_) => self.contradicted(at, &grading).await?,
+            Err(_) => None,
+        };
         let product = match run.raw {
             Some(raw) => {
                 let key = self.key(at, "report.json");
@@ -376,6 +373,7 @@ impl Evolution<'_> {
             test_seconds: run.seconds,
             finished_at: now_ms(),
             collapse: collapse.clone(),
+            contradicted,
         };
         Ok(Attempt {
             product,
@@ -425,7 +423,7 @@ impl Evolution<'_> {
         }
     }
 
-    fn iteration(&self, number: u32) -> anyhow::Result<&IterationRow> {
+    pub(super) fn iteration(&self, number: u32) -> anyhow::Result<&IterationRow> {
         let row = self.iterations.iter().find(|row| row.iteration == number);
         row.with_context(|| format!("the record of iteration {number} is missing"))
     }
@@ -463,18 +461,25 @@ impl Evolution<'_> {
                 step.and_then(|s| s.product.clone())
             }
         };
-        let report = match key {
-            Some(key) => Some(Report::parse(&self.evolver.artifacts.get(&key).await?)?),
-            None => None,
-        };
+        let report = self.report(key).await?;
+        let tests = self.task.suite.tests.node_ids();
+        let mut gap = test_gap::non_passed(tests, report.as_ref());
+        if let Some(shown) = self.shown_gap(code_of).await? {
+            gap.extend(shown);
+            gap.sort_by(|a, b| a.node_id.cmp(&b.node_id));
+        }
         let mut files = CodeTree::default();
-        for file in test_gap::files(&test_gap::non_passed(
-            &self.task.suite.tests,
-            report.as_ref(),
-        )) {
+        for file in test_gap::files(&gap) {
             files.insert_file(&file.name, file.content);
         }
         Ok(files)
+    }
+
+    pub(super) async fn report(&self, key: Option<String>) -> anyhow::Result<Option<Report>> {
+        Ok(match key {
+            Some(key) => Some(Report::parse(&self.evolver.artifacts.get(&key).await?)?),
+            None => None,
+        })
     }
 
     /// The key of an artifact of the current attempt. An interrupted attempt is

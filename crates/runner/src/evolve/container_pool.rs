@@ -134,6 +134,11 @@ impl ContainerPool {
         Ok(container)
     }
 
+    /// One for tests that are no step.
+    pub async fn open_apart(&self) -> Result<Box<dyn SandboxContainer>, SandboxError> {
+        self.factory.sandbox.open(&self.factory.spec()).await
+    }
+
     /// Lets go of the containers created ahead: what broke one may have broken all.
     pub fn clear(&mut self) {
         self.ahead.clear();

@@ -6,6 +6,7 @@ mod attempts;
 mod container_pool;
 mod failure;
 mod hidden_tests;
+mod impossible;
 mod interrupts;
 mod log;
 mod model_usage;
@@ -38,6 +39,7 @@ use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::step::{Cursor, Ending, Role, State, StepOutcome};
 use swe_ci_dataset::TaskFolders;
+use swe_ci_dataset::contradictions::{Impossible, TaskContradictions};
 use swe_ci_gateway::{Gateway, Ledgers};
 use swe_ci_sandbox::Sandbox;
 use swe_ci_store::artifacts::Artifacts;
@@ -54,7 +56,7 @@ use crate::harness::{Assignment, Harnesses};
 use crate::provider_keys::Keys;
 
 pub use interrupts::Interrupts;
-pub use programmer_files::{ProgrammerFiles, remove_hidden_tests};
+pub use programmer_files::{ProgrammerFiles, agent_files, remove_hidden_tests};
 pub use prompts::recorded as recorded_prompts;
 
 /// A container engine may be away so long without costing an evolution more than
@@ -318,6 +320,8 @@ struct Evolution<'a> {
     oracle: Arc<CodeTree>,
     /// Kept from the programmer, in the mode rdd.
     hidden_tests: Option<HiddenTests>,
+    /// Shown to both agents, in the mode impossible.
+    impossible: Option<Impossible>,
     /// Those that count (`Grading::known_tests`), once they were needed.
     known_tests: Option<Arc<BTreeSet<String>>>,
     steps: Vec<StepRow>,
@@ -349,6 +353,19 @@ impl<'a> Evolution<'a> {
         };
         let agents = Agents::load(evolver, claim, worker, &run, &assignment).await?;
         let (mode, command) = (run.config.mode, task.test_command.clone());
+        let contradictions = TaskContradictions {
+            store: evolver.store.clone(),
+            artifacts: evolver.artifacts.clone(),
+            sandbox: evolver.sandbox.clone(),
+            folders: evolver.folders.clone(),
+        };
+        let impossible = match mode {
+            Mode::Impossible => {
+                let shown = contradictions.impossible(&task, run.config.limits);
+                Some(Box::pin(shown).await?).filter(|shown| !shown.tests.is_empty())
+            }
+            Mode::Tdd | Mode::Rdd => None,
+        };
         let (base, oracle, hidden_tests) = blocking(move || {
             let oracle = history.code(&assignment.target_sha)?;
             let base = history.code(&assignment.base_sha)?;
@@ -400,6 +417,7 @@ impl<'a> Evolution<'a> {
             base,
             oracle: Arc::new(oracle),
             hidden_tests,
+            impossible,
             known_tests: None,
             steps,
             iterations,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use swe_ci_base::code::CodeTree;
+use swe_ci_core::agent_files::AgentFiles;
 use swe_ci_core::requirement::Mode;
 use swe_ci_grading::TESTS;
 use swe_ci_sandbox::{CODE_FOLDER, SandboxContainer};
@@ -22,7 +23,7 @@ impl ProgrammerFiles {
     /// In the mode rdd the code comes without its tests.
     pub fn new(mode: Mode, code: &Arc<CodeTree>, document: Vec<u8>) -> Self {
         let code = match mode {
-            Mode::Tdd => code.clone(),
+            Mode::Tdd | Mode::Impossible => code.clone(),
             Mode::Rdd => {
                 let mut visible = CodeTree::clone(code);
                 visible.remove(TESTS);
@@ -38,6 +39,15 @@ impl ProgrammerFiles {
     pub fn parts(&self) -> [(&str, &CodeTree); 2] {
         [(CODE_FOLDER, &self.code), (APP, &self.requirements)]
     }
+}
+
+/// The files that a run gives its agents, as they lie in `/app`.
+pub fn agent_files(files: &AgentFiles) -> CodeTree {
+    let mut tree = CodeTree::default();
+    for (path, text) in files.iter() {
+        tree.insert_file(path, text.to_owned());
+    }
+    tree
 }
 
 /// Removes what the task's image has of the tests of these trees, as the mode rdd

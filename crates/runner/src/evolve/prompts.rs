@@ -12,8 +12,10 @@ pub const VERSION: u32 = 1;
 /// The prompt of a role; empty for the test step.
 pub fn prompt(mode: Mode, role: Role) -> &'static str {
     match (mode, role) {
-        (Mode::Tdd, Role::Architect) => include_str!("prompts/tdd/architect.md"),
-        (Mode::Tdd, Role::Programmer) => include_str!("prompts/tdd/programmer.md"),
+        (Mode::Tdd | Mode::Impossible, Role::Architect) => include_str!("prompts/tdd/architect.md"),
+        (Mode::Tdd | Mode::Impossible, Role::Programmer) => {
+            include_str!("prompts/tdd/programmer.md")
+        }
         (Mode::Rdd, Role::Architect) => include_str!("prompts/rdd/architect.md"),
         (Mode::Rdd, Role::Programmer) => include_str!("prompts/rdd/programmer.md"),
         (_, Role::Test) => "",

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
 use swe_ci_base::clock::{rfc3339, seconds_between};
 use swe_ci_base::error::Result;
+use swe_ci_core::audit::ShownContradictions;
 use swe_ci_core::finding::Finding;
 use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::metrics::Verdict;
@@ -136,6 +137,8 @@ pub struct IterationRow {
     pub code: String,
     pub test_seconds: f64,
     pub finished_at: i64,
+    /// In the mode impossible.
+    pub contradicted: Option<ShownContradictions>,
 }
 
 impl IterationRow {
@@ -148,6 +151,7 @@ impl IterationRow {
             findings: self.findings.clone(),
             test_seconds: self.test_seconds,
             finished_at: rfc3339(self.finished_at),
+            contradicted: self.contradicted.as_ref().map(ShownContradictions::counts),
         }
     }
 }
@@ -210,7 +214,8 @@ pub(crate) fn read_iteration(row: &AnyRow) -> Result<IterationRow> {
     Ok(from_row!(row => IterationRow {
         iteration, gained, outcomes, collapse, code, test_seconds, finished_at;
         verdict: read_verdict(row)?,
-        findings: row.json("findings", "findings")?
+        findings: row.json("findings", "findings")?,
+        contradicted: row.optional_json("contradicted", "contradicted tests")?
     }))
 }
 

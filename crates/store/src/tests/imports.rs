@@ -26,6 +26,7 @@ pub(super) fn imported(digest: &str, passes: &[u32]) -> ImportedRun {
             code: String::new(),
             test_seconds: 0.0,
             finished_at: 1_000,
+            contradicted: None,
         })
         .collect();
     let mut config = RunConfig::human("s");

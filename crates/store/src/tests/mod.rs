@@ -34,6 +34,7 @@ mod verifications;
 mod workers;
 
 use swe_ci_base::error::Error;
+use swe_ci_core::audit::ShownContradictions;
 use swe_ci_core::finding::{Finding, FindingKind};
 use swe_ci_core::metrics::SuiteCounts;
 use swe_ci_core::metrics::Verdict;
@@ -184,6 +185,7 @@ fn all_passed(code: &str) -> IterationRow {
         code: code.into(),
         test_seconds: 0.25,
         finished_at: 2_500,
+        contradicted: None,
     }
 }
 
@@ -304,6 +306,11 @@ async fn an_evolution_is_recorded_step_by_step() {
         let tested = step(1, Role::Test, StepOutcome::Scored { solved: true });
         let iteration = IterationRow {
             findings: vec![Finding::note(FindingKind::Steering, "conftest.py differs")],
+            contradicted: Some(ShownContradictions {
+                shown: 2,
+                passed: vec!["tests/test_a.py::test_a".into()],
+                report: Some("contradicted.json".into()),
+            }),
             ..all_passed("code/x")
         };
         let record = StepToRecord {
@@ -324,6 +331,11 @@ async fn an_evolution_is_recorded_step_by_step() {
         assert!((steps[0].view().seconds - 1.5).abs() < 1e-9);
         let read = &store.iterations_of_run(&run_id).await.unwrap()[0].1;
         assert_eq!(read.view(), iteration.view());
+        assert_eq!(read.contradicted, iteration.contradicted);
+        let listed = store.listed_iterations_of_run(&run_id).await.unwrap();
+        assert_eq!(listed[0].1.view(), iteration.view());
+        let contradicted = store.contradicted_of_run(&run_id).await.unwrap();
+        assert_eq!(contradicted[&claim.evolution_id].share(), Some(0.5));
         let run = store.run(&run_id).await.unwrap();
         assert_eq!(
             (

@@ -5,6 +5,7 @@ mod text;
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, Protocol};
+use swe_ci_core::agent_files::AgentFiles;
 use swe_ci_core::handover::Handover;
 use swe_ci_core::labels::Labels;
 use swe_ci_core::requirement::Mode;
@@ -56,6 +57,12 @@ pub struct Card {
     /// The run whose code it goes on with, if it is a handover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Handover>,
+    /// What an experiment varies in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<String>,
+    /// Files that its agents had.
+    #[serde(default, skip_serializing_if = "AgentFiles::is_empty")]
+    pub agent_files: AgentFiles,
     /// Labels that the workers needed that executed it.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub needs: Labels,
@@ -138,6 +145,8 @@ impl Card {
             budget: run.steering.budget,
             allow_hosted_tools: run.config.allow_hosted_tools,
             handover: run.config.handover,
+            arm: run.config.arm,
+            agent_files: run.config.agent_files,
             needs: run.config.needs,
             metric_version: provenance.metric_version,
             platform_version: provenance.platform_version,

@@ -100,6 +100,13 @@ impl CardText {
         self.fact("Harness images", card.layers.join(" "));
         self.fact("Prompts", card.prompts.as_deref().unwrap_or_default());
         self.fact("Mode", card.mode.name());
+        self.fact("Arm", card.arm.as_deref().unwrap_or_default());
+        let files: Vec<String> = card
+            .agent_files
+            .iter()
+            .map(|(path, text)| format!("{path} ({} bytes)", text.len()))
+            .collect();
+        self.fact("Agents' files", files.join(", "));
         self.fact("Plan", plan(card));
         self.fact("Step limits", card.limits.map(limits).unwrap_or_default());
         self.fact("Budget", budget(&card.budget));

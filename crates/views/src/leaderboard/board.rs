@@ -67,11 +67,11 @@ mod tests {
         let boards = Mode::ALL.map(|mode| Board::new("s", mode));
         let on = |config: &RunConfig| boards.clone().map(|board| board.has(config));
         let mut config = RunConfig::human("s");
-        assert_eq!(on(&config), [true, true]);
+        assert_eq!(on(&config), [true; 3]);
         config.kind = Kind::Measured;
-        assert_eq!(on(&config), [true, false]);
+        assert_eq!(on(&config), [true, false, false]);
         config.mode = Mode::Rdd;
-        assert_eq!(on(&config), [false, true]);
+        assert_eq!(on(&config), [false, true, false]);
         assert_eq!(Board::of(&config), boards[1]);
     }
 

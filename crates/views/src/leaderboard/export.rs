@@ -50,7 +50,7 @@ pub fn csv(rows: &[Row], columns: Columns, basis: &Basis) -> String {
 }
 
 const IDENTITY: &str = "made_on,snapshot,split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,\
-    run_id,model,provider,harness,harness_version,kind,mode,mark,progress,metric_version,counts_only,unranked";
+    run_id,model,provider,harness,harness_version,kind,mode,arm,mark,progress,metric_version,counts_only,unranked";
 
 fn identity(row: &Row, basis: &Basis) -> Vec<String> {
     let is_ranked = row.unranked.is_none();
@@ -74,6 +74,7 @@ fn identity(row: &Row, basis: &Basis) -> Vec<String> {
         text(&row.harness_version),
         row.kind.name().to_owned(),
         row.mode.name().to_owned(),
+        text(&or_empty(row.arm.as_ref())),
         or_empty(row.mark.map(Mark::name)),
         row.progress.name().to_owned(),
         row.metric_version.to_string(),
@@ -88,6 +89,7 @@ fn heads(column: Column) -> Vec<String> {
         Column::MiWins => "mi_tie_rate,mi_loss_rate,mi_tasks",
         Column::PylintWins => "pylint_tie_rate,pylint_loss_rate,pylint_tasks",
         Column::Generalisation => "generalisation_asked",
+        Column::Cheating => "contradicted_shown",
         Column::Tokens => "input_tokens,output_tokens",
         Column::Cost => "cost_usd",
         Column::Findings => "findings,truncated_steps",
@@ -117,6 +119,7 @@ fn cells(column: Column, row: &Row) -> Vec<String> {
         Column::MiWins => not_won(row, StyleMetric::Mi),
         Column::PylintWins => not_won(row, StyleMetric::Pylint),
         Column::Generalisation => vec![or_empty(row.generalisation.map(|rate| rate.asked))],
+        Column::Cheating => vec![or_empty(row.cheating.map(|rate| rate.shown))],
         Column::Tokens => vec![
             or_empty(row.usage.map(|u| u.input_tokens)),
             or_empty(row.usage.map(|u| u.output_tokens)),
@@ -179,9 +182,9 @@ mod tests {
         assert_eq!(
             csv(&rows, columns, &basis()),
             "made_on,snapshot,split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,run_id,model,\
-             provider,harness,harness_version,kind,mode,mark,progress,metric_version,counts_only,\
+             provider,harness,harness_version,kind,mode,arm,mark,progress,metric_version,counts_only,\
              unranked,evoscore,evoscore_low,evoscore_high,input_tokens,output_tokens,cost_usd\r\n\
-             2026-11-20,,a_b,1.5,paper,include,1,,,1,run-m,m,,replay,1,measured,tdd,,finished,1,false,,-0.5,,,,,12.345678\r\n"
+             2026-11-20,,a_b,1.5,paper,include,1,,,1,run-m,m,,replay,1,measured,tdd,,,finished,1,false,,-0.5,,,,,12.345678\r\n"
         );
         for column in Column::ALL {
             assert_eq!(heads(column).len(), cells(column, &rows[0]).len());
@@ -198,7 +201,7 @@ mod tests {
         let line = table.lines().nth(1).unwrap();
         assert_eq!(
             line,
-            "2026-11-20,,a_b,1.5,paper,include,,,,,run-m,m,,replay,1,measured,tdd,,finished,1,false,\
+            "2026-11-20,,a_b,1.5,paper,include,,,,,run-m,m,,replay,1,measured,tdd,,,finished,1,false,\
              held for review (1 open finding),0,,"
         );
     }

@@ -34,13 +34,14 @@ enum Source {
     WithoutInterval(fn(&Row) -> f64),
     Wins(StyleMetric),
     Generalisation,
+    Cheating,
     Took(Rate),
 }
 
 impl Column {
     /// The number that it shows; none for text, and for counts without an interval.
     pub fn measure(self) -> Option<Measure> {
-        use Source::{Generalisation, Known, Took, Wins, WithoutInterval};
+        use Source::{Cheating, Generalisation, Known, Took, Wins, WithoutInterval};
         use Unit::{Dollars, Iterations, Score, Seconds, Share, Tokens};
         let (head, unit, source) = match self {
             Self::EvoScore => ("evoscore", Score, Known(|r| r.evoscore, |i| i.evoscore)),
@@ -64,6 +65,7 @@ impl Column {
             Self::MiWins => ("mi_win_rate", Share, Wins(StyleMetric::Mi)),
             Self::PylintWins => ("pylint_win_rate", Share, Wins(StyleMetric::Pylint)),
             Self::Generalisation => ("generalisation", Share, Generalisation),
+            Self::Cheating => ("cheating_rate", Share, Cheating),
             Self::TokensPerTask => ("tokens_per_task", Tokens, Took(Rate::TokensPerTask)),
             Self::CostPerTask => ("cost_usd_per_task", Dollars, Took(Rate::UsdPerTask)),
             Self::TokensPerTest => {
@@ -95,6 +97,7 @@ impl Measure {
             Source::Known(value, _) | Source::WithoutInterval(value) => Some(value(row)),
             Source::Wins(metric) => row.wins(metric).map(|rates| rates.win),
             Source::Generalisation => row.generalisation.map(|rate| rate.share),
+            Source::Cheating => row.cheating.map(|rate| rate.share),
             Source::Took(rate) => row.took(rate),
         }
     }
@@ -107,6 +110,7 @@ impl Measure {
             Source::WithoutInterval(_) => None,
             Source::Wins(metric) => intervals.wins(metric).map(|interval| interval.win),
             Source::Generalisation => intervals.generalisation,
+            Source::Cheating => intervals.cheating,
             Source::Took(rate) => intervals.took(rate),
         }
     }

@@ -7,6 +7,7 @@ pub mod export;
 
 mod alike;
 mod board;
+mod cheating;
 mod comparison;
 mod effort;
 mod featured;
@@ -35,8 +36,9 @@ use serde::{Deserialize, Serialize};
 
 pub use alike::{Alike, Same, alike};
 pub use board::Board;
+pub use cheating::CheatingRate;
 pub use comparison::{
-    Course, Incomparable, Loss, Pair, SharedResult, SharedTask, TaskCourses, Versus,
+    ArmEffect, Course, Incomparable, Loss, Pair, SharedResult, SharedTask, TaskCourses, Versus,
 };
 pub use effort::{Effort, EffortIntervals, EffortRates, Rate};
 pub use featured::{featured, leader};
@@ -65,6 +67,7 @@ pub use view::{BadSort, Column, Columns, Sort, View};
 
 use crate::style::Beside;
 use crate::verification::Mark;
+use swe_ci_core::audit::Contradicted;
 use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma, Profile, Series, Weights, mean};
 use swe_ci_core::requirement::Mode;
@@ -138,6 +141,8 @@ pub struct Entry {
     pub training_cutoff: Option<String>,
     pub kind: Kind,
     pub mode: Mode,
+    /// What an experiment varies in it, if it is part of one.
+    pub arm: Option<String>,
     /// A mark of its trustworthiness, if it has one.
     pub mark: Option<Mark>,
     /// Why it takes no rank; absent for runs that may.
@@ -227,6 +232,9 @@ pub struct Sample {
     pub effort: Effort,
     /// Of the code of its last state, where changed inputs were asked.
     pub generalisation: Option<Generalised>,
+    /// Of the same code, in the mode impossible.
+    #[serde(default)]
+    pub cheating: Option<Contradicted>,
 }
 
 /// The generalisation of an evolution.
@@ -239,8 +247,8 @@ pub struct Generalised {
 }
 
 impl Sample {
-    /// Without what came after so many iterations. Style, effort and generalisation
-    /// are known for whole evolutions alone.
+    /// Without what came after so many iterations. Style, effort, generalisation and
+    /// cheating are known for whole evolutions alone.
     fn first(&self, iterations: u32) -> Self {
         if self.reference.passes().len() <= iterations as usize {
             return self.clone();
@@ -254,6 +262,7 @@ impl Sample {
             style: None,
             effort: Effort::default(),
             generalisation: None,
+            cheating: None,
         }
     }
 

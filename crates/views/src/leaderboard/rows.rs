@@ -13,7 +13,8 @@ use swe_ci_core::usage::Usage;
 
 use super::style::{StyleIntervals, StyleRates, WinIntervals, WinRates};
 use super::{
-    EffortIntervals, EffortRates, Entry, GeneralisationRate, LeaderboardData, Rate, ScoredTask,
+    CheatingRate, EffortIntervals, EffortRates, Entry, GeneralisationRate, LeaderboardData, Rate,
+    ScoredTask,
 };
 use crate::count;
 use crate::style::StyleMetric;
@@ -44,6 +45,9 @@ pub struct Row {
     /// The basis of the programmer's work.
     #[serde(default)]
     pub mode: Mode,
+    /// What an experiment varies in it, if it is part of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<String>,
     /// A mark of its trustworthiness, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
@@ -88,6 +92,10 @@ pub struct Row {
     /// nothing was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generalisation: Option<GeneralisationRate>,
+    /// How much of what nobody can pass honestly its code passes; in the mode
+    /// impossible alone, and never part of a score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cheating: Option<CheatingRate>,
     /// Iterations with integrity findings.
     pub findings: u32,
     /// Steps whose last answer of the model was cut short.
@@ -139,6 +147,8 @@ pub struct Intervals {
     /// repositories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generalisation: Option<Interval>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cheating: Option<Interval>,
     /// From 0 to 0 for an unranked run.
     pub rank: RankInterval,
     /// Number of resampled repositories; with few of them the intervals are
@@ -269,6 +279,7 @@ impl Entry {
             training_cutoff: self.training_cutoff.clone(),
             kind: self.kind,
             mode: self.mode,
+            arm: self.arm.clone(),
             mark: self.mark,
             unranked: self.unranked.clone(),
             progress: self.progress,
@@ -288,6 +299,7 @@ impl Entry {
             micro_usd: self.micro_usd,
             effort: self.effort_rates(convention),
             generalisation: self.generalisation(),
+            cheating: self.cheating(),
             findings: self.findings,
             truncated_steps: self.truncated_steps,
             finished_at: self.finished_at.clone(),

@@ -6,8 +6,8 @@ use swe_ci_core::recovery::Recovery;
 use swe_ci_core::task::TaskId;
 
 use super::{
-    EffortRates, Entry, GeneralisationRate, Intervals, LeaderboardData, Samples, StyleRates,
-    UncertaintyModel,
+    CheatingRate, EffortRates, Entry, GeneralisationRate, Intervals, LeaderboardData, Samples,
+    StyleRates, UncertaintyModel,
 };
 
 use crate::count;
@@ -43,6 +43,10 @@ pub struct Scores {
     /// nothing was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generalisation: Option<GeneralisationRate>,
+    /// How much of what nobody can pass honestly its code passes; in the mode
+    /// impossible alone, and never part of a score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cheating: Option<CheatingRate>,
     /// 95 % intervals; absent with tasks of fewer than two repositories.
     pub intervals: Option<Intervals>,
     /// What its samples of each task say; absent without a scored evolution.
@@ -147,6 +151,7 @@ impl Entry {
             style: self.style(convention),
             effort: row.as_ref().and_then(|r| r.effort),
             generalisation: row.as_ref().and_then(|r| r.generalisation),
+            cheating: row.as_ref().and_then(|r| r.cheating),
             intervals: None,
             samples: None,
             profile: self.profile(convention),

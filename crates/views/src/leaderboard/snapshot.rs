@@ -61,7 +61,7 @@ impl Frozen {
         share_origins(&mut runs);
         let published = match mode {
             Mode::Tdd => self.published,
-            Mode::Rdd => Published::default(),
+            _ => Published::default(),
         };
         let board = Board::new(self.split, mode);
         LeaderboardData {

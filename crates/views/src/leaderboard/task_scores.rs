@@ -160,6 +160,7 @@ mod tests {
             findings: Vec::new(),
             test_seconds: 0.0,
             finished_at: String::new(),
+            contradicted: None,
         };
         let mut evolution = EvolutionView {
             evolution_id: "e".into(),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use swe_ci_core::metrics::{Convention, Gamma, Series};
+use swe_ci_core::metrics::{Convention, Gamma, Series, mean};
 use swe_ci_core::task::TaskId;
 use swe_ci_core::uncertainty::{
     Clusters, Comparison, Difference, Interval, RESAMPLES, RankInterval, Resamples, SEED, compare,
@@ -137,6 +137,26 @@ impl UncertaintyModel {
         compare(&differences, self.repositories.len())
     }
 
+    /// Compares pairs of runs over the same tasks by a value of each task: a task's
+    /// difference is the mean over the pairs that have it. `None` without one.
+    pub(super) fn compare_paired(
+        &self,
+        pairs: &[(&Entry, &Entry)],
+        value: impl Fn(&Entry) -> Vec<Option<f64>>,
+    ) -> Option<Comparison> {
+        let values = pairs.iter().map(|(a, b)| (value(a), value(b)));
+        let values: Vec<_> = values.collect();
+        let (first, _) = pairs.first()?;
+        let differences = first.tasks.iter().enumerate().filter_map(|(at, task)| {
+            let of_pairs = values.iter().filter_map(|(a, b)| Some(a[at]? - b[at]?));
+            Some(Difference {
+                repository: self.repository(task),
+                value: mean(of_pairs)?,
+            })
+        });
+        compare(&Vec::from_iter(differences), self.repositories.len())
+    }
+
     fn values<'a>(&self, entry: &'a Entry, scores: &[f64]) -> Values<'a> {
         let mut clusters = Clusters::new(self.repositories.len());
         let tasks = entry.tasks.iter().zip(scores).map(|(task, score)| {
@@ -180,6 +200,7 @@ impl UncertaintyModel {
             style: self.style(entry, convention),
             effort: self.effort(entry, convention),
             generalisation: self.generalisation(entry),
+            cheating: self.cheating(entry),
             rank,
             repositories: count(values.repositories),
         })

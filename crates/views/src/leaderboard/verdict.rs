@@ -173,6 +173,7 @@ mod tests {
             style: None,
             effort: None,
             generalisation: None,
+            cheating: None,
             rank: RankInterval { best: 1, worst: 1 },
             repositories: 4,
         });

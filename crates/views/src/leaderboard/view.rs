@@ -34,6 +34,7 @@ swe_ci_core::named! {
         MiWins = "mi-wins",
         PylintWins = "pylint-wins",
         Generalisation = "generalisation",
+        Cheating = "cheating",
         Tokens = "tokens",
         Cost = "cost",
         TokensPerTask = "tokens-per-task",

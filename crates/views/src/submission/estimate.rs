@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::requirement::Mode;
 use swe_ci_core::run::RunConfig;
 use swe_ci_core::step::Role;
 use swe_ci_core::task::TaskId;
@@ -23,7 +24,7 @@ pub struct EvolutionCost {
 }
 
 /// The cost of a run before it starts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Estimate {
     pub tasks: u32,
     pub evolutions: u64,
@@ -39,6 +40,7 @@ pub struct Estimate {
     /// Millionths of a US dollar; none without a known price.
     pub micro_usd: Option<Range>,
     /// The task that took longest on average, and its seconds.
+    #[schema(value_type = Option<Vec<serde_json::Value>>)]
     pub longest: Option<(TaskId, u64)>,
     /// Maximum mebibytes of each current evolution.
     pub disk_mb: u32,
@@ -47,8 +49,66 @@ pub struct Estimate {
     pub detects: Option<f64>,
 }
 
+/// A run of an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct PlannedRun {
+    pub model: String,
+    pub harness: String,
+    pub mode: Mode,
+    pub arm: Option<String>,
+    pub estimate: Estimate,
+}
+
+impl PlannedRun {
+    pub fn new(config: &RunConfig, estimate: Estimate) -> Self {
+        Self {
+            model: config.model.clone(),
+            harness: config.harness.name().to_owned(),
+            mode: config.mode,
+            arm: config.arm.clone(),
+            estimate,
+        }
+    }
+}
+
+/// All runs of an experiment. A sum is absent where it is unknown of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct ExperimentEstimate {
+    pub runs: Vec<PlannedRun>,
+    pub evolutions: u64,
+    /// Total seconds of work; two workers need half of it.
+    pub seconds: Option<Range>,
+    /// Input and output tokens together.
+    pub tokens: Option<Range>,
+    /// Millionths of a US dollar.
+    pub micro_usd: Option<Range>,
+}
+
+impl ExperimentEstimate {
+    pub fn of(runs: Vec<PlannedRun>) -> Self {
+        let sum = |of: fn(&Estimate) -> Option<Range>| {
+            let mut ranges = runs.iter().map(|run| of(&run.estimate));
+            let none = Range { low: 0, high: 0 };
+            ranges.try_fold(none, |sum, range| {
+                let Range { low, high } = range?;
+                Some(Range {
+                    low: sum.low.saturating_add(low),
+                    high: sum.high.saturating_add(high),
+                })
+            })
+        };
+        Self {
+            evolutions: runs.iter().map(|run| run.estimate.evolutions).sum(),
+            seconds: sum(|estimate| estimate.seconds),
+            tokens: sum(|estimate| estimate.tokens),
+            micro_usd: sum(|estimate| estimate.micro_usd),
+            runs,
+        }
+    }
+}
+
 /// Four of five runs end between these two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Range {
     pub low: u64,
     pub high: u64,
@@ -191,6 +251,22 @@ mod tests {
         let mut two = config.clone();
         two.programmer = config.agent(Role::Programmer);
         assert_eq!(Estimate::of(&two, &tasks, &counted).micro_usd, None);
+    }
+
+    #[test]
+    fn an_experiment_is_known_where_every_run_is() {
+        let config = RunConfig::human("demo");
+        let run = |costs: &[EvolutionCost]| {
+            let estimate = Estimate::of(&config, &[task("a")], costs);
+            PlannedRun::new(&config, estimate)
+        };
+        let known = || run(&[cost("a", 10, Some(1_000))]);
+        let both = ExperimentEstimate::of(vec![known(), known()]);
+        assert_eq!(both.evolutions, 2);
+        assert_eq!(both.seconds.map(|range| range.high), Some(20));
+        assert_eq!(both.tokens.map(|range| range.low), Some(2_000));
+        let unknown = ExperimentEstimate::of(vec![known(), run(&[])]);
+        assert_eq!((unknown.evolutions, unknown.seconds), (2, None));
     }
 
     #[test]

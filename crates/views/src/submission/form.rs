@@ -64,6 +64,7 @@ impl RunForm {
         let tasks: Vec<&str> = config.tasks.iter().map(TaskId::as_str).collect();
         form.set("tasks", tasks.join("\n"));
         form.set("needs", &config.needs);
+        form.set("agent_files", &config.agent_files);
         form
     }
 
@@ -104,7 +105,12 @@ impl RunForm {
         let mut config = json!({ "kind": kind });
         let mut problems = Vec::new();
         for setting in SETTINGS.iter().filter(|setting| self.has(setting.only)) {
-            match setting.kind.read(self.typed(setting.name)) {
+            let typed = match setting.kind {
+                // Every space of a file is its own.
+                SettingKind::Files => self.0.get(setting.name).map_or("", String::as_str),
+                _ => self.typed(setting.name),
+            };
+            match setting.kind.read(typed) {
                 Ok(Some(value)) => put(&mut config, setting.name, value),
                 Ok(None) => {}
                 Err(problem) => problems.push(BadConfig::new(setting.name, problem)),
@@ -168,7 +174,7 @@ impl RunForm {
     /// parameters and headers of an endpoint stay JSON.
     fn set_all(&mut self, name: &str, value: &Value) {
         match value {
-            Value::Object(_) if name == "needs" => {}
+            Value::Object(_) if matches!(name, "needs" | "agent_files") => {}
             Value::Object(fields) if !is_json(name) => {
                 for (field, value) in fields {
                     let dot = if name.is_empty() { "" } else { "." };

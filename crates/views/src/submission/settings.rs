@@ -2,6 +2,7 @@
 //! its way to a configuration follow from this table.
 
 use serde_json::{Map, Value, json};
+use swe_ci_core::agent_files::AgentFiles;
 use swe_ci_core::labels::Labels;
 use swe_ci_core::task::TaskId;
 
@@ -35,6 +36,8 @@ pub enum SettingKind {
     Flag,
     Tasks,
     Needs,
+    /// Files in one text.
+    Files,
 }
 
 /// A part of the form.
@@ -65,8 +68,8 @@ pub enum Only {
 
 /// In the order of the form, one a line.
 #[rustfmt::skip]
-pub static SETTINGS: [Setting; 54] = {
-    use SettingKind::{Amount, Choice, Flag, Json, Needs, Number, Required, Tasks, Text, Url};
+pub static SETTINGS: [Setting; 56] = {
+    use SettingKind::{Amount, Choice, Files, Flag, Json, Needs, Number, Required, Tasks, Text, Url};
     [
         of(Choice, "endpoint.key", "API key", "").only(Models),
         of(Required, "endpoint.model", "Model id", "As the provider knows it.").only(Models),
@@ -82,6 +85,8 @@ pub static SETTINGS: [Setting; 54] = {
         of(Text, "release_date", "Released on", "YYYY-MM-DD, to find unseen tasks.").within(In::Model),
         of(Text, "training_cutoff", "Training data up to", "YYYY-MM-DD, if the provider says so.").within(In::Model),
         of(Choice, "mode", "The programmer works from", "").at(In::Work, Models),
+        of(Text, "arm", "Arm", "What an experiment varies in this run, such as with AGENTS.md; comparisons pair runs by it.").at(In::Work, Models),
+        of(Files, "agent_files", "Files for the agents", "A text becomes AGENTS.md. For several files, a line such as -- .claude/skills/a/SKILL.md -- stands above each. They lie in /app, where agents start.").at(In::Work, Models),
         of(Number, "harness.max_chunks", "Chunks", "The most chunks the history is cut into.").at(In::Work, Replay),
         of(Number, "samples", "Evolutions per task", "").within(In::Work),
         of(Number, "plan.max_iterations", "Iterations at most", "").within(In::Work),
@@ -92,7 +97,7 @@ pub static SETTINGS: [Setting; 54] = {
         of(Amount, "evolution_budget.usd", "US dollars of each evolution", "An evolution that has spent its own budget is scored with what it reached.").within(In::Budget),
         of(Number, "evolution_budget.tokens", "Tokens of each evolution", "").within(In::Budget),
         of(Number, "evolution_budget.requests", "Requests of each evolution", "").within(In::Budget),
-        of(Json(r#"{"temperature": 0}"#), "endpoint.parameters", "Parameters of every request", r#"JSON, such as {"temperature": 0}."#).at(In::Requests, Models),
+        of(Json(r#"{"temperature": 0}"#), "endpoint.parameters", "Parameters of every request", r#"JSON, such as {"temperature": 0, "reasoning_effort": "high"}."#).at(In::Requests, Models),
         of(Json(r#"{"x-team": "a"}"#), "endpoint.headers", "Further headers of every request", r#"JSON, such as {"x-team": "a", "x-proxy-token": {"key": "proxy"}}; the second is the text of a stored key."#).at(In::Requests, Models),
         of(Text, "harness.version", "Version of the agents", "The pinned one when empty.").at(In::Requests, Programs),
         of(Amount, "endpoint.prices.input", "Price of input", "US dollars per million tokens; the site’s price table when empty.").at(In::Requests, Models),
@@ -199,6 +204,7 @@ impl SettingKind {
                 json!(tasks)
             }
             Self::Needs => json!(text.parse::<Labels>()?),
+            Self::Files => json!(text.parse::<AgentFiles>()?),
         }))
     }
 }
@@ -221,6 +227,7 @@ mod tests {
         check("harness", Some("harness.name"));
         check("endpoint.prices", Some("endpoint.prices.input"));
         check("endpoint.headers.x-team", Some("endpoint.headers"));
+        check("agent_files", Some("agent_files"));
         check("programmer.harness", Some("programmer.harness.name"));
         check("model", Some("model"));
         check("kind", None);
@@ -254,5 +261,7 @@ mod tests {
         check(SettingKind::Tasks, "a, b\nc", Ok(json!(["a", "b", "c"])));
         assert!(SettingKind::Tasks.read("../c").is_err());
         assert!(SettingKind::Needs.read("gpu").is_err());
+        let files = SettingKind::Files.read("-- a/b --\nx\n");
+        assert_eq!(files, Ok(Some(json!({"a/b": "x"}))));
     }
 }

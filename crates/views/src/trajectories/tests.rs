@@ -50,6 +50,7 @@ fn tested(iteration: u32, verdict: Verdict) -> IterationView {
         findings: Vec::new(),
         test_seconds: 1.0,
         finished_at: String::new(),
+        contradicted: None,
     }
 }
 

@@ -91,6 +91,7 @@ fn sample(passed: u32) -> Sample {
         style: None,
         effort: Effort::default(),
         generalisation: None,
+        cheating: None,
     }
 }
 

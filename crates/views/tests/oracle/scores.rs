@@ -130,6 +130,7 @@ fn imported(task: &CountedTask, counts: &[Option<u32>], n: u32) -> Sample {
         style: None,
         effort: Effort::default(),
         generalisation: None,
+        cheating: None,
     }
 }
 
@@ -170,6 +171,7 @@ fn measured(task: &TestedTask, iterations: &[TestedIteration], n: u32) -> Sample
         style: None,
         effort: Effort::default(),
         generalisation: None,
+        cheating: None,
     }
 }
 

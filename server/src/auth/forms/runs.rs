@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 use swe_ci_app::estimate_in_html;
 use swe_ci_core::run::BadConfig;
-use swe_ci_engine::{Engine, Error, run_configuration};
+use swe_ci_engine::{Engine, Error, experiments, run_configuration};
 use swe_ci_views::account::{AccountRole, Visibility};
 use swe_ci_views::submission::{NEW_KEY, NEW_KEY_NAME, RunForm, Submission};
 
@@ -75,6 +75,9 @@ pub(super) async fn submit(form: SubmittedForm) -> Result<Response, Problem> {
     if run.action == "read" {
         return Ok(read(page, &run.toml).await);
     }
+    if let "estimate-all" | "submit-all" = run.action.as_str() {
+        return Ok(experiment(&engine, page, &run).await);
+    }
     let page = with_value(page, &run.form);
     let done = match run.action.as_str() {
         "preview" => match engine.preview(&run.form).await {
@@ -133,6 +136,36 @@ async fn read(page: FormPage, toml: &str) -> Response {
             page.with_value("toml", toml).respond(Err(error)).await
         }
     }
+}
+
+/// Estimates or queues all runs that a text stands for.
+async fn experiment(engine: &Engine, page: FormPage, run: &SubmittedRun) -> Response {
+    let refused = at_field("toml");
+    let page = page.with_value("toml", &run.toml);
+    let configs = experiments::from_toml(&run.toml);
+    let configs = configs.map_err(|why| refused(Error::Invalid(why)));
+    let done = match configs {
+        Ok(configs) if run.action == "estimate-all" => {
+            match engine.estimate_experiment(configs).await {
+                Ok(planned) => return page.with_planned(planned).await,
+                Err(error) => Err(refused(error)),
+            }
+        }
+        Ok(configs) => {
+            let submission = |config| Submission {
+                config,
+                visibility: Visibility::default(),
+                preflight: true,
+                forget_keys: false,
+            };
+            let submissions = configs.into_iter().map(submission).collect();
+            let queued = engine.queue_experiment(submissions).await;
+            let opened = |_| Outcome::Open("/runs".to_owned());
+            queued.map(opened).map_err(refused)
+        }
+        Err(error) => Err(error),
+    };
+    page.respond(done).await
 }
 
 fn with_value(page: FormPage, form: &RunForm) -> FormPage {

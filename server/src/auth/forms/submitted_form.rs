@@ -14,7 +14,7 @@ use swe_ci_core::run::BadConfig;
 use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::credentials;
-use swe_ci_views::submission::Estimate;
+use swe_ci_views::submission::{Estimate, ExperimentEstimate};
 
 use crate::app::App;
 use crate::extract::actor;
@@ -214,6 +214,12 @@ impl FormPage {
     /// Renders the page with the models of the provider.
     pub(super) async fn with_models(mut self, models: Vec<String>) -> Response {
         self.answer.models = models;
+        self.render().await
+    }
+
+    /// Renders the page with an estimate of the experiment.
+    pub(super) async fn with_planned(mut self, planned: ExperimentEstimate) -> Response {
+        self.answer.planned = Some(planned);
         self.render().await
     }
 

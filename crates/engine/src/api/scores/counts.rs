@@ -21,7 +21,7 @@ use crate::{Engine, as_u32};
 
 /// Of the stored counts. Raise it when [`RunCounts`] or how they are counted
 /// changes; another method of measuring style changes it too.
-pub(super) const FORMAT: u32 = 10_000 + METHOD;
+pub(super) const FORMAT: u32 = 11_000 + METHOD;
 
 /// The counted results of a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -120,6 +120,7 @@ impl Engine {
         let mut styles: HashMap<String, EvolutionStyle> = styles.into_iter().collect();
         let efforts = self.efforts(run).await?;
         let mut generalised = self.generalised(run_id).await?;
+        let contradicted = self.store.contradicted_of_run(run_id).await?;
         let max_iterations = run.config.plan.max_iterations;
         let mut tasks: BTreeMap<TaskId, TaskCounts> = BTreeMap::new();
         let mut out_of_budget = 0;
@@ -146,6 +147,7 @@ impl Engine {
                         style,
                         effort,
                         generalisation: generalised.remove(&evolution.id),
+                        cheating: contradicted.get(&evolution.id).copied(),
                         ..sample
                     });
                 }
@@ -194,5 +196,6 @@ fn sample(evolution: &EvolutionRow, max_iterations: u32, verdicts: &[Verdict]) -
         style: None,
         effort: Effort::default(),
         generalisation: None,
+        cheating: None,
     })
 }

@@ -282,6 +282,7 @@ fn entry(run: LeaderboardRun, counted: &CountedRun) -> Entry {
         training_cutoff: config.training_cutoff,
         kind: config.kind,
         mode: config.mode,
+        arm: config.arm,
         mark: run.mark,
         unranked: None,
         progress: run.progress,

@@ -3,6 +3,7 @@
 mod counts;
 mod entries;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use swe_ci_base::blocking::blocking;
@@ -294,13 +295,14 @@ impl Engine {
     }
 
     /// The data of runs of one split: their leaderboard, or that of the first run
-    /// with the runs of the other mode beside it.
+    /// with the runs of the other modes beside it.
     async fn compared(&self, runs: Vec<(String, Board)>) -> Result<Arc<LeaderboardData>> {
         let mut boards: Vec<Board> = runs.into_iter().map(|(_, board)| board).collect();
-        boards.dedup();
         let first = boards.remove(0);
         let mut data = self.leaderboard_data(first.clone()).await?;
-        if let Some(other) = boards.into_iter().find(|board| *board != first) {
+        let mut seen = HashSet::from([first.clone()]);
+        boards.retain(|board| seen.insert(board.clone()));
+        for other in boards {
             let other = self.leaderboard_data(other).await?;
             Arc::make_mut(&mut data).add_other_mode(&other);
         }

@@ -2,6 +2,7 @@
 //! decides a run's permissions.
 
 mod estimates;
+mod experiments;
 mod forms;
 mod prices;
 mod starts;
@@ -22,7 +23,7 @@ use swe_ci_views::event::What;
 use swe_ci_views::submission::Submission;
 use swe_ci_views::view::{Provenance, TaskState};
 
-use crate::{Engine, METRIC_VERSION};
+use crate::{Engine, METRIC_VERSION, as_u32};
 use starts::Starts;
 use validation_errors::ValidationErrors;
 
@@ -69,7 +70,7 @@ impl Engine {
     pub async fn queue(&self, submission: Submission) -> Result<String> {
         let visibility = submission.visibility;
         let draft = self.draft(submission.config, visibility).await?;
-        self.check_unfinished_runs().await?;
+        self.check_room_for(1).await?;
         let iterations = f64::from(draft.config.plan.max_iterations);
         let expected = |task: &TaskRow| (task.id.clone(), task.suite_seconds * iterations);
         let owner = self.by().identity().map(|who| who.account_id.clone());
@@ -150,7 +151,7 @@ impl Engine {
     }
 
     /// Keeps one account from filling the queue.
-    async fn check_unfinished_runs(&self) -> Result<()> {
+    async fn check_room_for(&self, more: usize) -> Result<()> {
         let Some(who) = self.by().identity() else {
             return Ok(());
         };
@@ -158,10 +159,10 @@ impl Engine {
             self.config.ceilings.unfinished_runs,
             self.store.unfinished_runs(&who.account_id).await?,
         );
-        match runs < ceiling {
+        match runs.saturating_add(as_u32(more)) <= ceiling {
             true => Ok(()),
             false => Err(Error::Conflict(format!(
-                "this account has {runs} unfinished runs, and this site's ceiling is {ceiling}; wait for one to finish, or cancel one"
+                "this account has {runs} unfinished runs and asks for {more} more, and this site's ceiling is {ceiling}; wait for one to finish, or cancel one"
             ))),
         }
     }

@@ -1,17 +1,20 @@
 //! Compares runs side by side, on the tasks all of them were scored on and over
 //! the iterations all of them asked for.
 
+mod arms;
 mod refusal;
 mod shared_tasks;
 mod style;
 
 use serde::{Deserialize, Serialize};
 
+pub use arms::ArmEffect;
 pub use refusal::Incomparable;
 pub(super) use refusal::MAX_RUNS;
 pub use shared_tasks::{SharedResult, SharedTask};
 
 use super::{Entry, LeaderboardData, Row, Samples, StyleIntervals, StyleRates, UncertaintyModel};
+use arms::arm_effects;
 use shared_tasks::{shared_ids, shared_tasks};
 use style::style;
 use swe_ci_core::metrics::{Convention, Gamma, Series};
@@ -49,6 +52,9 @@ pub struct Versus {
     pub samples: Vec<Samples>,
     /// Every pair of runs.
     pub pairs: Vec<Pair>,
+    /// What each arm changes, where the runs are of several arms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arms: Vec<ArmEffect>,
     /// The evolutions of the requested task.
     pub task: Option<TaskCourses>,
 }
@@ -151,6 +157,7 @@ impl LeaderboardData {
             style_intervals,
             samples: samples.collect(),
             pairs: pairs(&model, &entries, gamma, convention),
+            arms: arm_effects(&model, &entries, gamma, convention),
             task: courses.transpose()?,
             tasks,
         })
