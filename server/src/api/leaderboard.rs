@@ -163,7 +163,7 @@ parameters! {
         unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
         /// The column to sort by, with a leading `-` for descending order: rank,
         /// model, evoscore, zero-regression, net-zero-regression, solved, zrr,
-        /// turns, mi-wins, pylint-wins, generalisation, tokens, cost, tokens-per-task,
+        /// turns, mi-wins, pylint-wins, generalisation, cheating, tokens, cost, tokens-per-task,
         /// cost-per-task, tokens-per-test, cost-per-test, agent-time, wall-time,
         /// findings, tasks, released, finished.
         #[param(inline, value_type = Option<SortName>, example = "-solved")]
@@ -197,7 +197,7 @@ parameters! {
         columns: Columns = {
             let must = "`none` or names of columns, separated by commas: evoscore, \
                         zero-regression, net-zero-regression, solved, zrr, turns, mi-wins, \
-                        pylint-wins, generalisation, tokens, cost, tokens-per-task, cost-per-task, \
+                        pylint-wins, generalisation, cheating, tokens, cost, tokens-per-task, cost-per-task, \
                         tokens-per-test, cost-per-test, agent-time, wall-time, findings, \
                         tasks, released, finished";
             let of_names = |text: &str| Columns::of_names(text.split(',')).ok();
@@ -226,13 +226,15 @@ pub(crate) async fn leaderboard(
 ///
 /// Always: made_on, the day of the request; snapshot, its day if it is one; split, gamma,
 /// convention, seen, rank, rank_best, rank_worst, tie_group, run_id, model, provider,
-/// harness, harness_version, kind, mode, arm, mark, progress, metric_version, counts_only, unranked. By column: evoscore,
+/// harness, harness_version, kind, mode, arm, mark, progress, metric_version, counts_only,
+/// unranked. By column: evoscore,
 /// zero_regression_rate, solved_rate, zrr and average_turns, each with the ends
 /// `_low` and `_high` of its 95 % interval; net_zero_regression_rate;
 /// mi_win_rate and pylint_win_rate with `_low` and `_high`, and with them
 /// mi_tie_rate, mi_loss_rate and mi_tasks, pylint_tie_rate, pylint_loss_rate
 /// and pylint_tasks; generalisation with `_low`, `_high` and `_asked`, the number of
-/// changed inputs; input_tokens and output_tokens; cost_usd; of the scored
+/// changed inputs; cheating_rate with `_low` and `_high`, and contradicted_shown, the
+/// number of contradicted tests; input_tokens and output_tokens; cost_usd; of the scored
 /// evolutions tokens_per_task, cost_usd_per_task, tokens_per_closed_test,
 /// cost_usd_per_closed_test, agent_seconds_per_iteration and
 /// wall_seconds_per_iteration, each with `_low` and `_high`; findings; tasks,
