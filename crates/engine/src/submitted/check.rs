@@ -37,9 +37,6 @@ impl Description {
                 self.format
             ));
         }
-        self.config
-            .check()
-            .map_err(|bad| Error::Invalid(bad.to_string()))?;
         let name = &self.config.split;
         if split.tasks.is_empty() {
             return refuse(format!("this site has no split `{name}`"));
@@ -51,6 +48,9 @@ impl Description {
                 "its N is {own}; runs on `{name}` have {n} iterations"
             ));
         }
+        self.config
+            .check()
+            .map_err(|bad| Error::Invalid(bad.to_string()))?;
         let mut found = BTreeMap::new();
         for evolution in &self.evolutions {
             if found
