@@ -18,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import verifiers.v1 as vf
+
 from swe_ci.evolution import Evolution
 from swe_ci.verifiers import EvolutionEnvConfig
 

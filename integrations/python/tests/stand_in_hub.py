@@ -358,7 +358,9 @@ def validate_benchmark(repository: str, files: dict[str, bytes]) -> None:
             check(path, set(entry) <= known | {"evaluation_framework"}, "an unknown field")
             dataset = entry["dataset"]
             check(path, set(dataset) <= {"id", "task_id", "revision"}, "an unknown field")
-            check(path, "/" in dataset["id"] and bool(dataset.get("task_id")), "a dataset and a task")
+            check(
+                path, "/" in dataset["id"] and bool(dataset.get("task_id")), "a dataset and a task"
+            )
             check(path, isinstance(entry["value"], (int, float)), "the value is a number")
             check(path, isinstance(entry.get("date", ""), str), "the date is a text")
             datetime.fromisoformat(entry.get("date", "2026-01-01").replace("Z", "+00:00"))

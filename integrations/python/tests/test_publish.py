@@ -4,6 +4,7 @@ import json
 
 import yaml
 from conftest import SPLIT, HubAtHand, Program
+
 from swe_ci import Client
 
 
@@ -33,8 +34,9 @@ def test_a_run_becomes_a_result_of_the_benchmark(
 
     # The hub's own client reads both.
     script = (
-        "import json, sys, yaml; from huggingface_hub import HfApi, parse_eval_result_entries as parse; "
-        "[found] = parse(yaml.safe_load(sys.argv[1])); [top] = HfApi().get_dataset_leaderboard('ada/bench'); "
+        "import json, sys, yaml; from huggingface_hub import HfApi, parse_eval_result_entries; "
+        "[found] = parse_eval_result_entries(yaml.safe_load(sys.argv[1])); "
+        "[top] = HfApi().get_dataset_leaderboard('ada/bench'); "
         "print(json.dumps([found.dataset_id, found.task_id, found.value, top.model_id, top.value]))"
     )
     content = files[f".eval_results/swe-ci-{SPLIT}.yaml"].decode()
