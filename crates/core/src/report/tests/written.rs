@@ -83,7 +83,6 @@ fn every_dialect_tells_the_same() {
         include_str!("../fixtures/libtest.xml"),
         &[
             ("test::integration::fails", Failed),
-            ("test::integration::left_out", Skipped),
             ("test::integration::same", Passed),
         ],
     );
@@ -127,9 +126,34 @@ fn every_dialect_tells_the_same() {
     check(
         "node:test",
         include_str!("../fixtures/node.xml"),
-        &[("nod/broken.test.js", Failed)],
+        &[
+            ("sum::of two::test::1 + 1 is 2", Passed),
+            ("sum::of two::test::1 + 2 is 4", Failed),
+            ("sum::test::left out", Skipped),
+            ("sum::test::same", Passed),
+            ("sum::test::same #2", Failed),
+            ("test::nod/broken.test.js", Failed),
+            ("with subtests::test::one", Passed),
+            ("with subtests::test::two", Failed),
+        ],
     );
-    check("ctrf", include_str!("../fixtures/jest.ctrf.json"), &[]);
+    check(
+        "ctrf",
+        include_str!("../fixtures/jest.ctrf.json"),
+        &[
+            ("jest/sum.test.js::sum.test.js > sum::sum left out", Skipped),
+            ("jest/sum.test.js::sum.test.js > sum::sum same", Passed),
+            ("jest/sum.test.js::sum.test.js > sum::sum same #2", Failed),
+            (
+                "jest/sum.test.js::sum.test.js > sum > of two::sum of two 1 + 1 is 2",
+                Passed,
+            ),
+            (
+                "jest/sum.test.js::sum.test.js > sum > of two::sum of two 1 + 2 is 4",
+                Failed,
+            ),
+        ],
+    );
 }
 
 #[test]
