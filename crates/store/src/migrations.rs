@@ -59,9 +59,10 @@ const FILES: [(&str, &str, &str); 44] = files![
     "0039" "snapshots",
     "0040" "losses_apart",
     "0041" "audits_while_running",
-    "0046" "results_of_others",
-    "0047" "at_work",
-    "0048" "impossible",
+    "0042" "engines",
+    "0043" "results_of_others",
+    "0044" "at_work",
+    "0045" "impossible",
 ];
 
 /// The version of the present schema.
