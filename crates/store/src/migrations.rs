@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 44] = files![
+const FILES: [(&str, &str, &str); 45] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
