@@ -151,6 +151,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("results", &[]),
     ("run_configuration", &[]),
     ("style_tools", &[]),
+    ("submitted", &["api"]),
     ("testing", &[]),
 ];
 

@@ -53,6 +53,15 @@ fn figure(column: Column, row: &Row) -> Option<(String, String)> {
     })
 }
 
+/// Why a run has no such figure.
+fn unknown(column: Column) -> &'static str {
+    match column {
+        Column::Tokens => "not counted",
+        Column::Cost => "no prices",
+        _ => "not known",
+    }
+}
+
 /// A figure with a note beside it.
 pub(super) fn figure_cell((text, beside): (String, String)) -> impl IntoView {
     view! { <td><span class="versus-value">{text}</span>" "<small>{beside}</small></td> }
@@ -86,7 +95,7 @@ pub(super) fn Heads(
             .then_some((column, figures))
     });
     let lines = lines.map(|(column, figures)| {
-        let unknown = || ("–".to_owned(), "not known".to_owned());
+        let unknown = || ("–".to_owned(), unknown(column).to_owned());
         let cells = figures
             .into_iter()
             .map(|f| figure_cell(f.unwrap_or_else(unknown)));

@@ -13,11 +13,28 @@ mod written;
 
 use std::collections::BTreeMap;
 
+use crate::test_plan::ReportFiles;
+
 pub use written::{BadReport, Cases, Unknown};
 
 /// Maximum characters of a failure message; the report artifact of pytest keeps the
 /// whole text.
 const MESSAGE_LIMIT: usize = 4_000;
+
+impl Cases {
+    /// Adds what a report says.
+    ///
+    /// # Errors
+    /// [`BadReport`] when it is no whole report of its format, or exceeds a limit.
+    pub fn read(&mut self, format: &ReportFiles, report: &[u8]) -> Result<(), BadReport> {
+        let report = report.strip_prefix(b"\xef\xbb\xbf").unwrap_or(report);
+        let text = str::from_utf8(report).map_err(|_| BadReport::Encoding)?;
+        match format {
+            ReportFiles::Junit(_) => junit::read(text, self),
+            ReportFiles::Ctrf(_) => ctrf::read(text, self),
+        }
+    }
+}
 
 crate::named! {
     /// How one test ended. `Missing` is not pytest's: the test was expected, but

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::{MESSAGE_LIMIT, Outcome, Report, TestResult, ctrf, junit};
-use crate::test_plan::ReportFiles;
+use super::{MESSAGE_LIMIT, Outcome, Report, TestResult};
 
 /// The most tests of all reports of a run.
 const MAX_TESTS: usize = 200_000;
@@ -113,19 +112,6 @@ pub struct Cases {
 }
 
 impl Cases {
-    /// Adds what a report says.
-    ///
-    /// # Errors
-    /// [`BadReport`] when it is no whole report of its format, or exceeds a limit.
-    pub fn read(&mut self, format: &ReportFiles, report: &[u8]) -> Result<(), BadReport> {
-        let report = report.strip_prefix(b"\xef\xbb\xbf").unwrap_or(report);
-        let text = str::from_utf8(report).map_err(|_| BadReport::Encoding)?;
-        match format {
-            ReportFiles::Junit(_) => junit::read(text, self),
-            ReportFiles::Ctrf(_) => ctrf::read(text, self),
-        }
-    }
-
     /// Tests with one id are told apart by their number, from the second on.
     pub(super) fn add(&mut self, case: Case) -> Result<(), BadReport> {
         if self.tests.len() >= MAX_TESTS {

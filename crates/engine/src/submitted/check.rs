@@ -12,8 +12,7 @@ use swe_ci_core::step::{Ending, Plan};
 use swe_ci_store::TaskRow;
 use swe_ci_views::view::TaskState;
 
-use super::receive::MOST_FILE;
-use super::{DescribedEvolution, Description, FORMAT, suite_digest};
+use super::{DescribedEvolution, Description, FORMAT, MOST_FILE, suite_digest};
 use crate::api::inspection::report_of;
 use crate::api::rescore::recount_by_test;
 

@@ -38,6 +38,8 @@ const FORMAT: u32 = 1;
 const DESCRIPTION: &str = "submission.json";
 const SIGNATURE: &str = "signature.json";
 const FILES: &str = "files/";
+/// The most bytes of one of them.
+const MOST_FILE: u64 = 512 << 20;
 /// In the data folder: the key that signs the runs of this site.
 const KEY_FILE: &str = "submission.key";
 /// The layout that a received run names as its origin.

@@ -21,13 +21,14 @@ use swe_ci_views::view::ImportedFrom;
 use tokio::io::AsyncWriteExt;
 
 use super::check::SiteSplit;
-use super::{DESCRIPTION, DescribedEvolution, Description, FILES, LAYOUT, SIGNATURE, Signature};
+use super::{
+    DESCRIPTION, DescribedEvolution, Description, FILES, LAYOUT, MOST_FILE, SIGNATURE, Signature,
+};
 use crate::{Engine, METRIC_VERSION, Pieces};
 
 /// The most bytes of an archive, and what it unpacks to.
 pub const MOST_ARCHIVE_BYTES: u64 = 1 << 30;
 const MOST_UNPACKED: u64 = 16 << 30;
-pub(super) const MOST_FILE: u64 = 512 << 20;
 const MOST_DESCRIPTION: u64 = 64 << 20;
 const MOST_SIGNATURE: u64 = 4_096;
 /// An account may have so many runs that wait for a decision.

@@ -14,7 +14,7 @@ use swe_ci_core::audit::ContradictionKind;
 use swe_ci_core::report::Outcome;
 use swe_ci_sandbox::{ContainerSpec, Sandbox, SandboxError};
 
-use super::{Choice, Contradictions, Holding, Piece, Results, Source, Words, belonging, places};
+use super::{Choice, Contradictions, Holding, Piece, Results, Source, Words, places};
 use crate::generalisation::{Question, Questions};
 use crate::{
     Bootstrap, Graded, Grading, Staging, TESTS, TestRun, grade, grade_as, is_test, program, python,
@@ -43,19 +43,12 @@ const MOST_DATA: usize = 512 << 10;
 /// Files that steer programs.
 const NO_DATA: [&str; 4] = [".ini", ".cfg", ".toml", ".lock"];
 
-/// The contradictions of the tests that the oracle's code passes. `grading` is
-/// of that code.
-///
-/// # Errors
-/// As of [`crate::grade`]. Inside is why the suite has none.
-pub async fn contradictions_of(
+/// As of [`super::contradictions_of`], of Python's tests.
+pub(super) async fn contradictions_of(
     sandbox: &dyn Sandbox,
     spec: &ContainerSpec,
     grading: &Grading,
 ) -> Result<Result<Contradictions, String>, SandboxError> {
-    if grading.command.plan().is_some() {
-        return Box::pin(belonging::contradictions_of(sandbox, spec, grading)).await;
-    }
     let mut made = match made(sandbox, spec, grading).await? {
         Ok(made) => made,
         Err(why) => return Ok(Err(why)),

@@ -18,18 +18,34 @@ use serde::{Deserialize, Serialize};
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::audit::{ContradictionKind, Coverage, Uncovered};
 use swe_ci_core::report::Outcome;
+use swe_ci_sandbox::{ContainerSpec, Sandbox, SandboxError};
 
 use crate::generalisation::Questions;
-use crate::{Graded, TestRun, function_of};
+use crate::{Graded, Grading, TestRun, function_of};
 
 pub use impossible::ShownTests;
 #[cfg(test)]
 pub(crate) use making::PROGRAM;
-pub use making::contradictions_of;
 pub(crate) use making::{session, side_by_side};
 
 /// The most tests without a contradiction that are listed.
 const LISTED: usize = 50;
+
+/// The contradictions of the tests that the oracle's code passes. `grading` is
+/// of that code.
+///
+/// # Errors
+/// As of [`crate::grade`]. Inside is why the suite has none.
+pub async fn contradictions_of(
+    sandbox: &dyn Sandbox,
+    spec: &ContainerSpec,
+    grading: &Grading,
+) -> Result<Result<Contradictions, String>, SandboxError> {
+    match grading.command.plan() {
+        Some(_) => Box::pin(belonging::contradictions_of(sandbox, spec, grading)).await,
+        None => making::contradictions_of(sandbox, spec, grading).await,
+    }
+}
 
 /// The contradictions of a suite.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -117,7 +117,7 @@ fn in_rust() {
     check("tests/a.rs", "fn helper() { assert_eq!(f(2), 4); }\n");
     check(
         "tests/a.rs",
-        "#[tokio::test]\n// why\n#[ignore]\nasync fn it() { assert_eq!(f().await, «4»); }\n",
+        "#[tokio::test]\n// why\nasync fn it() { assert_eq!(f().await, «4»); }\n",
     );
     check(
         "tests/a.rs",
