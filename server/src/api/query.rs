@@ -271,7 +271,7 @@ impl QueryString {
     }
 
     pub(super) fn mode(&self) -> Result<Mode, Problem> {
-        let mode = self.parse("mode", "`tdd` or `rdd`", Mode::from_name)?;
+        let mode = self.parse("mode", "`tdd`, `rdd` or `impossible`", Mode::from_name)?;
         Ok(mode.unwrap_or_default())
     }
 

@@ -31,7 +31,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "NAME")]
     split: Option<String>,
     /// The mode of the runs: modes are never ranked together
-    #[arg(long, default_value = "tdd", value_parser = ["tdd", "rdd"])]
+    #[arg(long, default_value = "tdd", value_parser = Mode::ALL.map(Mode::name))]
     mode: String,
     /// Weight of later iterations, 0.1 to 10
     #[arg(long, value_name = "GAMMA", default_value = "1")]

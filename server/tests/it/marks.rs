@@ -64,10 +64,10 @@ async fn administrators_mark_checked_runs() {
     let lines: Vec<&str> = csv.lines().collect();
     assert!(lines[0].contains(",kind,mode,arm,mark,progress,"), "{csv}");
     assert!(
-        csv.contains(",imported,tdd,self-reported,finished,"),
+        csv.contains(",imported,tdd,,self-reported,finished,"),
         "{csv}"
     );
-    assert!(csv.contains(",measured,tdd,verified,running,"), "{csv}");
+    assert!(csv.contains(",measured,tdd,,verified,running,"), "{csv}");
     let rows = app.get("/api/v1/leaderboard?split=demo").await.text();
     assert!(rows.contains(r#""mark":"verified""#) && rows.contains(r#""mark":"self-reported""#));
 

@@ -122,7 +122,7 @@ async fn losses_that_are_read_later_are_shown() {
         r#"INSERT INTO evolution_digests (evolution_id, format, digest, losses)
            SELECT id, 3, '', '{{"losses": {{"1": [{{"class": "wrong_value", "frame": null, "tests": 2}}]}}}}'
            FROM evolutions WHERE run_id = '{HUMAN}';
-           UPDATE changes SET digests = digests + 1"#
+           UPDATE stored_digests SET n = n + 1"#
     );
     app.execute(&read).await;
     for page in &pages {
