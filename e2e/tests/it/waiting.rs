@@ -10,15 +10,16 @@ use crate::browser::{Browser, DESK};
 use crate::journey::{looked_at, mend, open, product, says};
 
 const KEY: &str = "sk-waiting-77c0";
+/// Long enough for axe to look at the page twice.
 const LATER: Fault = Fault::Status {
     code: 429,
-    retry_after: Some(2),
+    retry_after: Some(30),
 };
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_provider_is_waited_for_and_comes_back() {
     let llm = ScriptedLlm::start(Script::with(mend), KEY).await.unwrap();
-    llm.fault_when(|_| Some(LATER));
+    llm.fault_first(1, LATER);
     let product = product().await;
     let engine = product.engine().await;
     engine.set_key("scripted", &KEY.into()).await.unwrap();
@@ -43,7 +44,6 @@ async fn a_provider_is_waited_for_and_comes_back() {
     assert!(text.contains("HTTP 429"), "{text}");
     let wrong = looked_at(&browser, "run-waiting").await;
     assert_eq!(wrong, Vec::<String>::new());
-    llm.forget_faults();
     product.until_finished(&run).await;
     let waits = "document.querySelector('main').textContent.includes('Waiting for the provider')";
     let script = format!("return !{waits}");
