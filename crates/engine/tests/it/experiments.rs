@@ -138,7 +138,9 @@ async fn who_passes_the_impossible_cheats() {
     let usual = fixture.run(usual).await;
     for (run, rate) in [(&cheats, 1.0), (&honest, 0.0)] {
         let evolution = &run.evolution_list[0];
-        let counts = evolution.iterations[0].contradicted.unwrap();
+        let first = evolution.iterations.first();
+        let counts = first.and_then(|first| first.contradicted);
+        let counts = counts.unwrap_or_else(|| panic!("{evolution:?}"));
         assert_eq!(
             (counts.shown, counts.share()),
             (1, Some(rate)),
