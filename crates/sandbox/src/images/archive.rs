@@ -212,14 +212,20 @@ fn copy_entry(
     Ok(())
 }
 
-/// Whether a link is one that older engines write for equal layers:
-/// `A/layer.tar` to `../B/layer.tar`. Nothing reaches a list of images by it.
+/// Whether a link is one that older engines write for equal layers, `A/layer.tar` to
+/// `../B/layer.tar`, or one that Podman writes for all: to `../DIGEST.tar`. Nothing
+/// reaches a list of images by it.
 fn is_layer_link(path: &str, target: &str) -> bool {
     let is_layer = |path: &str| match path.split_once('/') {
         Some((folder, LAYER_FILE)) => !["", ".", ".."].contains(&folder),
         _ => false,
     };
-    is_layer(path) && target.strip_prefix("../").is_some_and(is_layer)
+    let is_content = |path: &str| {
+        let digest = path.strip_suffix(".tar").unwrap_or_default();
+        digest.len() == 64 && digest.bytes().all(|digit| digit.is_ascii_hexdigit())
+    };
+    let target = target.strip_prefix("../");
+    is_layer(path) && target.is_some_and(|target| is_layer(target) || is_content(target))
 }
 
 fn append_file(
@@ -442,6 +448,8 @@ mod tests {
             "is a link",
         );
         check(&[(Symlink, "a/layer.tar", "../b/layer.tar"), list], "fine");
+        let of_podman = format!("../{}.tar", "0a".repeat(32));
+        check(&[(Symlink, "a/layer.tar", &of_podman), list], "fine");
         // Paths and kinds.
         check(
             &[(Regular, "../manifest.json", HONEST)],
