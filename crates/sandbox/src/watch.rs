@@ -18,6 +18,9 @@ use swe_ci_views::container::Hold;
 /// How often the processes are looked at.
 const INTERVAL: Duration = Duration::from_millis(200);
 
+/// How often processes are killed that are too many, until none is left.
+const PASSES: usize = 100;
+
 /// How the limits of a container are held, and its first process if somebody has to
 /// watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,11 +87,21 @@ pub(crate) async fn hold(holds: Holds, limits: Limits, ran_out: impl Fn()) -> In
 
 /// Kills what exceeds the limits; whether that was memory. Blocks.
 fn keep(first: Pid, limits: Limits, holds: Holds) -> bool {
-    let processes = processes_beside(first);
-    let threads: u64 = processes.iter().map(|process| process.threads).sum();
-    if holds.processes == Hold::Watched && threads >= limits.pids.into() {
-        for process in processes {
-            let _ = kill_process(process.pid, Signal::KILL);
+    let mut processes = processes_beside(first);
+    let too_many = |processes: &[Process]| {
+        let threads: u64 = processes.iter().map(|process| process.threads).sum();
+        holds.processes == Hold::Watched && threads >= limits.pids.into()
+    };
+    if too_many(&processes) {
+        // They make others while they are killed.
+        for _ in 0..PASSES {
+            for process in &processes {
+                let _ = kill_process(process.pid, Signal::KILL);
+            }
+            processes = processes_beside(first);
+            if processes.is_empty() {
+                break;
+            }
         }
         return false;
     }
