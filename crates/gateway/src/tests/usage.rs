@@ -71,7 +71,8 @@ async fn a_whole_answer_is_not_asked_for_again() {
     for streamed in [true, false] {
         let session = fixture.session(Protocol::Chat);
         let (status, answer) = ask(&session, Protocol::Chat, streamed).await;
-        assert_eq!((status.as_u16(), &*answer), (200, body));
+        // Spaces may keep the connection alive before it.
+        assert_eq!((status.as_u16(), answer.trim_start()), (200, body));
         let account = session.close().await;
         assert_eq!(
             (
