@@ -81,7 +81,9 @@ impl Store {
         }
         for evolution in &run.evolutions {
             let task = run.tasks.iter().find(|task| task.id == evolution.task_id);
-            put_evolution(&mut tx, &id, evolution, task).await?;
+            // Submitted code is graded again, with the task of today.
+            let again = task.filter(|_| run.submission.is_some());
+            put_evolution(&mut tx, &id, evolution, task, again).await?;
         }
         results_changed(&mut tx, &id).await?;
         commit_change(tx).await?;
@@ -202,11 +204,10 @@ async fn put_evolution(
     run_id: &str,
     evolution: &ImportedEvolution,
     task: Option<&TaskRow>,
+    again: Option<&TaskRow>,
 ) -> Result<()> {
     let id = new_id();
     let suite = put_suite(&mut *tx, &evolution.suite).await?;
-    // Its tests can run again only where there is an image.
-    let ready = task.filter(|task| !task.image.is_empty());
     query(
         "INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, reason, lease_until, expected_seconds,
                                  queued_at, finished_at, at_iteration, at_role, at_attempt, suite, base_sha, target_sha,
@@ -216,8 +217,8 @@ async fn put_evolution(
     .with((&id, run_id, evolution.task_id.as_str(), evolution.sample))
     .with((evolution.ending.name(), &evolution.reason, now_ms()))
     .with((suite, task.map(|t| t.base_sha.as_str()), task.map(|t| t.target_sha.as_str())))
-    .with((ready.map(|t| t.image.as_str()), ready.and_then(|t| t.base_report.as_deref())))
-    .with(ready.map(|t| t.test_command.to_string()))
+    .with((again.map(|t| t.image.as_str()), again.and_then(|t| t.base_report.as_deref())))
+    .with(again.map(|t| t.test_command.to_string()))
     .run(&mut *tx)
     .await?;
     insert_steps(&mut *tx, &id, 0, &evolution.steps).await?;

@@ -410,7 +410,7 @@ mod tests {
         let default = "evoscore,zero-regression,solved,turns,tasks";
         assert_eq!(Columns::default().to_string(), default);
         assert!(Columns::NONE.has(Column::Model) && !Columns::NONE.has(Column::Turns));
-        assert_eq!(Columns::ALL.shown().count(), 21);
+        assert_eq!(Columns::ALL.shown().count(), 22);
         for column in Column::ALL {
             assert_eq!(Column::from_name(column.name()), Some(column));
         }
