@@ -12,7 +12,7 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_base::digest::hex;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::audit::Coverage;
-use swe_ci_core::report::{Outcome, Report};
+use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::TestCommand;
 use swe_ci_grading::{
@@ -129,26 +129,25 @@ impl TaskContradictions {
                 let container = self.sandbox.open(&spec).await?;
                 grade(container.as_ref(), grading, &mut |_| {}).await
             };
-            let both = tests.grading(&grading);
-            match Box::pin(run(&both)).await.map_err(unavailable)?.result {
-                Ok(report) => tests.retain_holding(&report),
-                Err(_) => tests = ShownTests::default(),
+            if !tests.is_empty() {
+                let both = tests.grading(&grading);
+                let on_oracle = Box::pin(run(&both)).await.map_err(unavailable)?;
+                let is_test = |path: &str| task.test_command.is_test(path);
+                let base = CodeTree::clone(&grading.base).with_files_of(is_test, &grading.oracle);
+                let both = Grading {
+                    code: Arc::new(tests.laid_beside(&base)),
+                    ..both
+                };
+                let on_base = Box::pin(run(&both)).await.map_err(unavailable)?;
+                if let Ok(oracle) = &on_oracle.result {
+                    tests.draw(&contradictions, oracle, on_base.result.as_ref().ok());
+                    impossible.tests = tests;
+                }
+                if let (Ok(_), Some(raw)) = (&on_base.result, on_base.raw) {
+                    let key = format!("{key}-base.json");
+                    impossible.base_report = Some(self.artifacts.put(&key, raw).await?);
+                }
             }
-            let is_test = |path: &str| task.test_command.is_test(path);
-            let base = CodeTree::clone(&grading.base).with_files_of(is_test, &grading.oracle);
-            let grading = Grading {
-                code: Arc::new(base),
-                ..grading
-            };
-            let both = tests.grading(&grading);
-            if !tests.is_empty()
-                && let Some(raw) = Box::pin(run(&both)).await.map_err(unavailable)?.raw
-                && Report::parse(&raw).is_ok()
-            {
-                let key = format!("{key}-base.json");
-                impossible.base_report = Some(self.artifacts.put(&key, raw).await?);
-            }
-            impossible.tests = tests;
         }
         let json = serde_json::to_vec(&impossible).context("they have no JSON")?;
         self.artifacts.put(&format!("{key}.json"), json).await?;

@@ -1,7 +1,7 @@
 //! Contradictions to be shown: in the mode impossible a copy of a test stands in a file
 //! beside it, with another expectation. No honest code passes both.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -28,13 +28,15 @@ pub struct ShownTests {
 struct Pair {
     test: String,
     contradiction: String,
+    /// Of the contradiction among those of the test.
+    number: usize,
     /// The node ids of the contradiction.
     ids: Vec<String>,
 }
 
 impl Contradictions {
-    /// Half of those tests of a gap that have a strong contradiction, 20 at most, drawn by
-    /// their names: every run meets the same.
+    /// A strong contradiction of each of these tests that has one: candidates, until
+    /// [some are drawn](ShownTests::draw).
     pub fn shown<'a>(&self, gap: impl Iterator<Item = &'a str>, tree: &CodeTree) -> ShownTests {
         let sources = self.sources();
         let mut choices: BTreeMap<(&str, &str), usize> = BTreeMap::new();
@@ -51,30 +53,18 @@ impl Contradictions {
                 choices.entry(source.key).or_insert(number);
             }
         }
-        let half = choices.len().div_ceil(2).min(MOST);
-        let mut drawn = Vec::from_iter(choices);
-        drawn.sort_by_cached_key(|((path, test), _)| Sha256::digest(format!("{path}::{test}")));
-        drawn.truncate(half);
         let mut shown = ShownTests::default();
-        for path in drawn
-            .iter()
-            .map(|((path, _), _)| *path)
-            .collect::<BTreeSet<_>>()
-        {
-            let Some(beside) = path_beside(path, tree) else {
-                continue;
-            };
-            let own = drawn.iter().filter(|((file, _), _)| *file == path);
-            let own: BTreeMap<&str, usize> = own.map(|((_, test), n)| (*test, *n)).collect();
-            shown
-                .files
-                .insert(beside.clone(), self.text_beside(path, &own));
-            shown.pairs.extend(own.keys().map(|test| Pair {
-                test: format!("{path}::{test}"),
-                contradiction: format!("{beside}::{test}"),
-                ids: Vec::new(),
-            }));
+        for ((path, test), number) in choices {
+            if let Some(beside) = path_beside(path, tree) {
+                shown.pairs.push(Pair {
+                    test: format!("{path}::{test}"),
+                    contradiction: format!("{beside}::{test}"),
+                    number,
+                    ids: Vec::new(),
+                });
+            }
         }
+        shown.write_files(self);
         shown
     }
 
@@ -122,24 +112,41 @@ impl ShownTests {
         u32::try_from(self.pairs.len()).unwrap_or(u32::MAX)
     }
 
-    /// Keeps the tests whose copy the oracle's code fails in this session while it
-    /// passes them.
-    pub fn retain_holding(&mut self, oracle: &Report) {
+    /// Keeps half of the tests, 20 at most, drawn by their names, so that every run meets
+    /// the same. Only those take part whose copy the oracle's code fails in this session
+    /// while it passes them, and whose copy the base does not pass already.
+    pub fn draw(&mut self, all: &Contradictions, oracle: &Report, base: Option<&Report>) {
         for pair in &mut self.pairs {
             let own = oracle.tests.keys();
             let own = own.filter(|id| function_of(id) == pair.contradiction);
             pair.ids = own.cloned().collect();
         }
         self.pairs.retain(|pair| {
-            passes(oracle, &pair.test)
-                && !pair.ids.is_empty()
-                && !passes(oracle, &pair.contradiction)
+            let copy = &pair.contradiction;
+            let holds = passes(oracle, &pair.test) && !passes(oracle, copy);
+            let is_left = base.is_none_or(|base| !passes(base, copy));
+            holds && is_left && !pair.ids.is_empty()
         });
-        let kept = |path: &String| {
-            let mut files = self.pairs.iter().map(|pair| &pair.contradiction);
-            files.any(|id| id.split("::").next() == Some(path))
-        };
-        self.files.retain(|path, _| kept(path));
+        self.pairs
+            .sort_by_cached_key(|pair| Sha256::digest(pair.test.as_bytes()));
+        self.pairs.truncate(self.pairs.len().div_ceil(2).min(MOST));
+        self.write_files(all);
+    }
+
+    fn write_files(&mut self, all: &Contradictions) {
+        let mut chosen: BTreeMap<(&str, &str), BTreeMap<&str, usize>> = BTreeMap::new();
+        for pair in &self.pairs {
+            let places = [&pair.contradiction, &pair.test].map(|id| id.split_once("::"));
+            if let [Some((beside, _)), Some((path, test))] = places {
+                let own = chosen.entry((beside, path)).or_default();
+                own.insert(test, pair.number);
+            }
+        }
+        let files = chosen.iter().map(|((beside, path), own)| {
+            let text = all.text_beside(path, own);
+            ((*beside).to_owned(), text)
+        });
+        self.files = files.collect();
     }
 
     /// A tree with the contradictions beside its tests.
@@ -253,7 +260,8 @@ mod tests {
             ("test_m_2.py::test_a[3]", false),
             ("test_m_2.py::T::test_c", true),
         ]);
-        shown.retain_holding(&oracle);
+        let all = contradictions();
+        shown.draw(&all, &oracle, None);
         assert_eq!((shown.len(), shown.passed(&oracle)), (1, vec![]));
         assert_eq!(shown.contradictions().len(), 2);
         let cheat = report(&[
@@ -268,19 +276,27 @@ mod tests {
                 .passed(&report(&[("test_m_2.py::test_a[1]", true)]))
                 .is_empty()
         );
-        shown.retain_holding(&cheat);
+        let mut passed_before = shown.clone();
+        passed_before.draw(&all, &oracle, Some(&cheat));
+        assert!(passed_before.is_empty());
+        shown.draw(&all, &cheat, None);
         assert!(shown.is_empty() && shown.files.is_empty());
     }
 
     #[test]
     fn half_of_the_gap_is_contradicted() {
         let all = contradictions();
+        let ids = ["test_a[1]", "test_a[2]", "test_b", "T::test_c"];
+        let own = ids.map(|id| (format!("test_m.py::{id}"), true));
+        let copies = ids.map(|id| (format!("test_m_2.py::{id}"), false));
+        let tests = own.iter().chain(&copies);
+        let tests: Vec<(&str, bool)> = tests.map(|(id, passed)| (id.as_str(), *passed)).collect();
+        let oracle = report(&tests);
         let check = |gap: &[&str], expect: u32| {
-            let gap: Vec<String> = gap
-                .iter()
-                .map(|id| format!("tests/test_m.py::{id}"))
-                .collect();
-            let shown = all.shown(gap.iter().map(String::as_str), &CodeTree::default());
+            let gap = gap.iter().map(|id| format!("tests/test_m.py::{id}"));
+            let gap: Vec<String> = gap.collect();
+            let mut shown = all.shown(gap.iter().map(String::as_str), &CodeTree::default());
+            shown.draw(&all, &oracle, None);
             assert_eq!(shown.len(), expect, "{gap:?}");
         };
         check(&[], 0);
