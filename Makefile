@@ -12,7 +12,7 @@ HYDRATE := --package swe-ci-islands --lib --no-default-features --features hydra
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-server build-site run test test-changed test-all e2e test-harnesses test-api test-inspect test-harbor test-results test-client test-cluster test-kubernetes cheats pictures bench bench-store bench-compare fuzz lint lint-texts check-workflows fmt release dist test-dist image cluster kubernetes clean clean-docker
+.PHONY: help setup build build-server build-site run test test-changed test-all e2e test-harnesses test-api test-inspect test-harbor test-results test-client test-engines test-cluster test-kubernetes cheats pictures bench bench-store bench-compare fuzz lint lint-texts check-workflows fmt release dist test-dist image cluster kubernetes clean clean-docker
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

@@ -270,6 +270,10 @@ async fn grade_as(
 /// container: the code with the oracle's tests and settings, and beside it the
 /// code's own settings, which take their place once pytest has read the others.
 pub fn placed(grading: &Grading) -> [(&'static str, CodeTree); 2] {
+    if let Some(plan) = grading.command.plan() {
+        let placed = reported::placed(plan, grading);
+        return [(CODE_FOLDER, placed), (ASIDE_FOLDER, CodeTree::default())];
+    }
     let placed = pytest_settings::place(&grading.code, &grading.base, &grading.oracle);
     [(CODE_FOLDER, placed.code), (ASIDE_FOLDER, placed.aside)]
 }

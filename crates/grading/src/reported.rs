@@ -76,7 +76,7 @@ pub(crate) async fn grade(
 
 /// The code with the oracle's tests and settings, and without what builds and tests
 /// of before may have left.
-fn placed(plan: &TestPlan, grading: &Grading) -> CodeTree {
+pub(crate) fn placed(plan: &TestPlan, grading: &Grading) -> CodeTree {
     let is_oracles = |path: &str| plan.is_oracles(path);
     let code = CodeTree::clone(&grading.code).with_files_of(is_oracles, &grading.oracle);
     let is_left = |path: &str| {

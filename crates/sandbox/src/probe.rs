@@ -31,6 +31,7 @@ pub async fn probe(sandbox: &dyn Sandbox, image: &str) -> anyhow::Result<Engine>
         command: LOOK.map(str::to_owned).into(),
         env: Vec::new(),
         reads_input: false,
+        unprivileged: false,
         wanted: None,
         working_dir: "/".into(),
         time_limit: Duration::from_mins(1),

@@ -64,7 +64,8 @@ impl Product {
         product
     }
 
-    fn empty() -> Self {
+    /// An empty data folder; the server is not started.
+    pub fn empty() -> Self {
         Self {
             site: target().join("site"),
             folder: tempfile::tempdir().unwrap(),

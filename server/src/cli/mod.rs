@@ -32,6 +32,7 @@ mod snapshot;
 mod steer;
 mod style;
 mod submit;
+mod try_out;
 mod upgrade_check;
 mod verify;
 mod work;

@@ -19,6 +19,7 @@ mod isolation;
 mod judge;
 mod memory;
 mod modes;
+mod plans;
 mod preflight;
 mod programs;
 mod regrade;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::agent_files::AgentFiles;
 use swe_ci_core::requirement::Mode;
-use swe_ci_grading::TESTS;
+use swe_ci_core::task::TestCommand;
 use swe_ci_sandbox::{CODE_FOLDER, SandboxContainer};
 
 use super::failure::Failure;
@@ -21,13 +21,12 @@ pub struct ProgrammerFiles {
 
 impl ProgrammerFiles {
     /// In the mode rdd the code comes without its tests.
-    pub fn new(mode: Mode, code: &Arc<CodeTree>, document: Vec<u8>) -> Self {
+    pub fn new(mode: Mode, command: &TestCommand, code: &Arc<CodeTree>, document: Vec<u8>) -> Self {
         let code = match mode {
             Mode::Tdd | Mode::Impossible => code.clone(),
             Mode::Rdd => {
-                let mut visible = CodeTree::clone(code);
-                visible.remove(TESTS);
-                Arc::new(visible)
+                let is_test = |path: &str| command.is_test(path);
+                Arc::new(CodeTree::clone(code).with_files_of(is_test, &CodeTree::default()))
             }
         };
         let mut requirements = CodeTree::default();
@@ -57,9 +56,13 @@ pub fn agent_files(files: &AgentFiles) -> CodeTree {
 /// Failures of the platform.
 pub async fn remove_hidden_tests(
     sandbox: &dyn SandboxContainer,
+    command: &TestCommand,
     trees: [&CodeTree; 2],
 ) -> anyhow::Result<()> {
-    match HiddenTests::new(trees).remove_copies(sandbox).await {
+    match HiddenTests::new(trees, |path| command.is_test(path))
+        .remove_copies(sandbox)
+        .await
+    {
         Ok(()) => Ok(()),
         Err(Failure::Platform(error)) => Err(error),
         Err(Failure::Ended(_, why)) => Err(anyhow::anyhow!(why)),

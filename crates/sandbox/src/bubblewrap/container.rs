@@ -211,6 +211,12 @@ impl SandboxContainer for BubblewrapContainer {
         if let Some(error) = self.end() {
             return Err(error);
         }
+        if exec.unprivileged {
+            return Err(anyhow::anyhow!(
+                "bubblewrap has one user in a container, and these tests need a second; use Podman or Docker"
+            )
+            .into());
+        }
         let [outer, inner] = [self.outer, self.inner].map(|pid| pid.as_raw_nonzero().get());
         let mut enter = self.recipe.enter(outer, inner, exec);
         let input = if exec.reads_input {

@@ -17,6 +17,7 @@ use swe_ci_core::run::Limits;
 use tokio::sync::OnceCell;
 
 use super::NOBODY;
+use super::connection::EngineFacts;
 use super::error::{engine_error, is_refused_inside, status_of};
 use crate::watch::Holds;
 use crate::{

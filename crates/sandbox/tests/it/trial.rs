@@ -83,6 +83,7 @@ pub fn exec(command: &[&str]) -> Exec {
         command: command.iter().map(|&word| word.to_owned()).collect(),
         env: vec!["GREETING=hello".into()],
         reads_input: false,
+        unprivileged: false,
         wanted: None,
         working_dir: "/".into(),
         time_limit: Duration::from_secs(60),
