@@ -266,11 +266,3 @@ async fn tools_of_gemini_cli() {
     )
     .await;
 }
-
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "slow: installs a program"]
-async fn tools_of_claude_code() {
-    let trust = r#"{ "enableAllProjectMcpServers": true }"#;
-    let files = [(".mcp.json", SERVERS), (".claude/settings.json", trust)];
-    offers_the_tool("claude-code", Protocol::Messages, &files).await;
-}
