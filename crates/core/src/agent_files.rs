@@ -15,7 +15,7 @@ const MOST_BYTES: usize = 64 << 10;
 /// The most characters of a path, and the most folders of one.
 const LONGEST: usize = 200;
 const DEEPEST: usize = 10;
-/// What a step has in its working folder.
+/// Names that every step has in its working folder.
 const TAKEN: [&str; 5] = ["code", "harness", "non-passed", "requirement.xml", "tests"];
 
 /// Texts by their paths below `/app`, the folder in which agents start. On a form

@@ -58,7 +58,7 @@ pub struct RunConfig {
     /// The basis of the programmer's work.
     #[serde(default)]
     pub mode: Mode,
-    /// What an experiment varies in this run, in a few words. Runs of different arms
+    /// The run's place in an experiment, in a few words. Runs of different arms
     /// are ranked as others are; comparisons pair them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arm: Option<String>,

@@ -1,4 +1,4 @@
-//! What the arms of an experiment change.
+//! A table of the arms of an experiment: how each differs from another.
 
 use leptos::prelude::*;
 use swe_ci_core::uncertainty::Comparison;

@@ -87,7 +87,7 @@ pub(super) fn read(text: &str, cases: &mut Cases) -> Result<(), BadReport> {
 struct Element {
     tag: String,
     kind: Kind,
-    /// What is said in it: why its case did not pass.
+    /// Its text, which may explain why its case did not pass.
     text: String,
 }
 
@@ -98,7 +98,7 @@ enum Kind {
     Case(Case),
     /// Why a case did not pass, or, in a suite, what went wrong outside of cases.
     Problem(Outcome),
-    /// What a case wrote: it stands for the words of a failure that has none.
+    /// Output of a case. It explains a failure that has no words of its own.
     Output,
     /// Properties, tries that did not count.
     Other,

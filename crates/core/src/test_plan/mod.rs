@@ -49,7 +49,7 @@ pub struct TestPlan {
     pub test_seconds: Option<u32>,
 }
 
-/// What the test command writes, as patterns of files.
+/// The reports that the test command writes, as patterns of files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportFiles {

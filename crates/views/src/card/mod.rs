@@ -57,7 +57,7 @@ pub struct Card {
     /// The run whose code it goes on with, if it is a handover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Handover>,
-    /// What an experiment varies in it.
+    /// Its arm, if it is part of an experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arm: Option<String>,
     /// Files that its agents had.

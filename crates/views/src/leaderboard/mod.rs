@@ -141,7 +141,7 @@ pub struct Entry {
     pub training_cutoff: Option<String>,
     pub kind: Kind,
     pub mode: Mode,
-    /// What an experiment varies in it, if it is part of one.
+    /// Its arm, if it is part of an experiment.
     pub arm: Option<String>,
     /// A mark of its trustworthiness, if it has one.
     pub mark: Option<Mark>,

@@ -45,7 +45,7 @@ pub struct Row {
     /// The basis of the programmer's work.
     #[serde(default)]
     pub mode: Mode,
-    /// What an experiment varies in it, if it is part of one.
+    /// Its arm, if it is part of an experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arm: Option<String>,
     /// A mark of its trustworthiness, if it has one.

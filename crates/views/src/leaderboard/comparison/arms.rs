@@ -1,5 +1,5 @@
-//! What the arms of an experiment change: runs that differ in nothing but their arm
-//! are paired, task by task.
+//! The effect of an experiment's arms: runs that differ in nothing but their arm are
+//! paired, task by task.
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
