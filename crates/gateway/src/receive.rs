@@ -5,9 +5,11 @@
 use std::pin::pin;
 use std::time::Instant;
 
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use futures::StreamExt;
 use swe_ci_base::clock::Wait;
+use swe_ci_core::agent::Protocol;
 
 use super::active_exchange::ActiveExchange;
 use super::concurrency::Permit;
@@ -28,6 +30,14 @@ struct Incoming {
     meter: Meter,
     /// The harness gets each piece as it comes.
     passing: bool,
+}
+
+impl Incoming {
+    /// Whether its head says so.
+    fn is_json(&self) -> bool {
+        let kind = self.headers.get(CONTENT_TYPE);
+        kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
+    }
 }
 
 impl SessionState {
@@ -93,8 +103,13 @@ impl ActiveExchange {
             passing: false,
         };
         self.held.clear();
-        let broken = self.read(response, &mut answer, timeout).await?;
-        self.end(answer, broken).await
+        // Some providers ignore that a stream was asked for. Gemini's may be lists in JSON.
+        let may_be_list = self.request.protocol == Protocol::Gemini;
+        let whole = answer.status.is_success() && answer.is_json() && !may_be_list;
+        self.reply.expect(self.request.streamed && !whole);
+        let broken = self.read(response, &mut answer, timeout).await;
+        self.reply.expect(self.request.streamed);
+        self.end(answer, broken?).await
     }
 
     /// Reads an answer to its end. Returns what broke it off.

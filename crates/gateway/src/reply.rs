@@ -90,6 +90,14 @@ impl Reply {
         let _ = self.pieces.send(Err(error)).await;
     }
 
+    /// Keep-alive bytes are those of the answer that comes, even where another was asked
+    /// for; once the harness has a head, they are those of this head.
+    pub fn expect(&mut self, streamed: bool) {
+        if !self.has_begun() {
+            self.streamed = streamed;
+        }
+    }
+
     /// Sends keep-alive bytes, and before them a success head.
     pub fn keep_alive(&mut self) {
         self.send_head(StatusCode::OK, content_type(self.streamed));

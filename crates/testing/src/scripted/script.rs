@@ -58,7 +58,8 @@ pub enum Fault {
     Cut,
     /// The whole answer; then the connection breaks instead of ending.
     CutAtEnd,
-    /// This JSON, and then the connection breaks: fewer bytes than announced.
+    /// The head, a moment later this JSON, and then the connection breaks: fewer bytes
+    /// than announced.
     Short(&'static str),
     /// Another answer with status 200: its content type and its bytes.
     Body(&'static str, &'static str),

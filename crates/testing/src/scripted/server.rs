@@ -232,8 +232,11 @@ async fn faulty_response(fault: Fault, reply: Reply, protocol: Protocol, line: &
                 (CONTENT_TYPE, "application/json".to_owned()),
                 (CONTENT_LENGTH, (body.len() + 9).to_string()),
             ];
-            let parts = stream::iter([Ok(body.to_owned())]);
-            (head, Body::from_stream(parts.chain(cut()))).into_response()
+            let late = stream::once(async move {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                Ok(body.to_owned())
+            });
+            (head, Body::from_stream(late.chain(cut()))).into_response()
         }
         Fault::Body(kind, body) => ([(CONTENT_TYPE, kind)], body).into_response(),
         Fault::Drop => {
