@@ -3,9 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::mean;
-use swe_ci_core::uncertainty::{Clusters, Interval};
 
-use super::{Entry, ScoredTask, UncertaintyModel};
+use super::{Entry, ScoredTask};
 use crate::count;
 
 /// How many of the contradicted tests its last code passes, together with what
@@ -43,22 +42,10 @@ impl Entry {
     }
 }
 
-impl UncertaintyModel {
-    /// `None` with such tasks of fewer than two repositories.
-    pub(super) fn cheating(&self, entry: &Entry) -> Option<Interval> {
-        let mut clusters = Clusters::new(self.repositories());
-        for task in entry.tasks.iter() {
-            if let Some(share) = task.cheating() {
-                clusters.add(self.repository(task), share);
-            }
-        }
-        self.resamples().interval(&clusters)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::leaderboard::UncertaintyModel;
     use crate::testing::{entry, leaderboard};
     use swe_ci_core::audit::Contradicted;
     use swe_ci_core::metrics::{Convention, Gamma};

@@ -3,9 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::mean;
-use swe_ci_core::uncertainty::{Clusters, Interval};
 
-use super::{Entry, Generalised, ScoredTask, UncertaintyModel};
+use super::{Entry, Generalised, ScoredTask};
 use crate::count;
 
 /// How far the last code of a run's evolutions answers changed inputs as the oracle
@@ -27,7 +26,7 @@ impl ScoredTask {
             .filter_map(|sample| sample.generalisation)
     }
 
-    fn generalisation(&self) -> Option<f64> {
+    pub(super) fn generalisation(&self) -> Option<f64> {
         mean(self.generalised().map(|one| one.share))
     }
 }
@@ -49,22 +48,10 @@ impl Entry {
     }
 }
 
-impl UncertaintyModel {
-    /// `None` with asked tasks of fewer than two repositories.
-    pub(super) fn generalisation(&self, entry: &Entry) -> Option<Interval> {
-        let mut clusters = Clusters::new(self.repositories());
-        for task in entry.tasks.iter() {
-            if let Some(share) = task.generalisation() {
-                clusters.add(self.repository(task), share);
-            }
-        }
-        self.resamples().interval(&clusters)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::leaderboard::UncertaintyModel;
     use crate::testing::{entry, leaderboard};
     use swe_ci_core::metrics::{Convention, Gamma};
 

@@ -199,8 +199,8 @@ impl UncertaintyModel {
             average_turns: interval(turns)?,
             style: self.style(entry, convention),
             effort: self.effort(entry, convention),
-            generalisation: self.generalisation(entry),
-            cheating: self.cheating(entry),
+            generalisation: self.of_tasks(entry, ScoredTask::generalisation),
+            cheating: self.of_tasks(entry, ScoredTask::cheating),
             rank,
             repositories: count(values.repositories),
         })
@@ -214,6 +214,18 @@ impl UncertaintyModel {
             erosion: ErosionIntervals::each(|figure| self.eroded(&tasks, convention, figure)),
         };
         (intervals != StyleIntervals::default()).then_some(intervals)
+    }
+
+    /// Of the mean of a number that some tasks have; `None` if they are of fewer than two
+    /// repositories.
+    fn of_tasks(&self, entry: &Entry, of: fn(&ScoredTask) -> Option<f64>) -> Option<Interval> {
+        let mut clusters = Clusters::new(self.repositories.len());
+        for task in entry.tasks.iter() {
+            if let Some(number) = of(task) {
+                clusters.add(self.repository(task), number);
+            }
+        }
+        self.resamples.interval(&clusters)
     }
 
     /// Resamples only the solved and measured tasks with their repositories;
