@@ -3,7 +3,7 @@
 use sqlx::any::AnyRow;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_views::account::Actor;
+use swe_ci_views::account::{Actor, Visibility};
 use swe_ci_views::leaderboard::Published;
 use swe_ci_views::submitted::{ReviewDecision, ReviewState, SubmittedRun};
 
@@ -108,7 +108,8 @@ impl Store {
             .await
     }
 
-    /// Records the decision about a submitted run, once.
+    /// Records the decision about a submitted run, once, and publishes the run if that is
+    /// the decision.
     ///
     /// # Errors
     /// [`Error::Conflict`] when it is decided.
@@ -127,10 +128,14 @@ impl Store {
                 ))
             })
             .await?;
-        let action = match decision.published {
-            true => "submission.publish",
-            false => "submission.refuse",
-        };
+        let mut action = "submission.refuse";
+        if decision.published {
+            action = "submission.publish";
+            query("UPDATE runs SET visibility = $2 WHERE id = $1")
+                .with((run_id, Visibility::Public.name()))
+                .run(&mut *tx)
+                .await?;
+        }
         note(&mut tx, by, action, run_id, &decision.reason).await?;
         commit_change(tx).await
     }

@@ -61,7 +61,6 @@ impl Engine {
         }
         self.mark_verified(run_id).await?;
         self.decide(run_id, true, "").await?;
-        self.store.publish(run_id, self.by()).await?;
         self.submitted_run(run_id).await
     }
 

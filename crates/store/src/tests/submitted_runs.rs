@@ -50,9 +50,22 @@ async fn a_submitted_run_is_private_and_decided_once() {
         let again = store.decide_submission(&id, &decision, &root).await;
         assert!(matches!(again, Err(Error::Conflict(_))), "{again:?}");
         let found = store.submitted_run(&id).await.unwrap().unwrap();
-        assert_eq!(found.decision, Some(decision));
+        assert_eq!(found.decision.as_ref(), Some(&decision));
+        assert_eq!(store.standing(&id).await.unwrap(), run.standing);
         store.delete_run(&id, &root).await.unwrap();
         assert_eq!(store.submitted_run(&id).await.unwrap(), None);
+
+        let (id, _) = store.put_import(&run).await.unwrap();
+        let decision = ReviewDecision {
+            published: true,
+            ..decision
+        };
+        store
+            .decide_submission(&id, &decision, &root)
+            .await
+            .unwrap();
+        let standing = store.standing(&id).await.unwrap();
+        assert_eq!(standing.visibility, Visibility::Public);
     })
     .await;
 }
