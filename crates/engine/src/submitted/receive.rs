@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
 use futures::TryStreamExt;
@@ -101,10 +102,8 @@ impl Engine {
     /// Writes the archive into a new folder of the data folder.
     async fn keep_archive(&self, archive: Pieces) -> Result<tempfile::TempDir> {
         let mut archive = archive;
-        let folder = tempfile::Builder::new()
-            .prefix("submission-")
-            .tempdir_in(&self.config.data);
-        let folder = folder.context("cannot make a folder for a submission")?;
+        let data = self.config.data.clone();
+        let folder = blocking(move || new_folder(&data)).await?;
         let file = tokio::fs::File::create(folder.path().join(ARCHIVE)).await;
         let mut file = file.context("cannot keep a submission")?;
         let mut bytes = 0;
@@ -239,6 +238,24 @@ impl Description {
 }
 
 const ARCHIVE: &str = "archive";
+const FOLDER: &str = "submission-";
+
+/// A folder that has not changed for so long is of a process that was killed.
+const LONGEST_UPLOAD: Duration = Duration::from_hours(24);
+
+/// Makes a folder for an archive, and removes those that nobody uses.
+fn new_folder(data: &Path) -> anyhow::Result<tempfile::TempDir> {
+    for entry in data.read_dir()?.flatten() {
+        let is_old = |changed: SystemTime| changed.elapsed().is_ok_and(|age| age > LONGEST_UPLOAD);
+        let changed = entry.metadata().and_then(|entry| entry.modified());
+        let is_ours = entry.file_name().to_string_lossy().starts_with(FOLDER);
+        if is_ours && changed.is_ok_and(is_old) {
+            std::fs::remove_dir_all(entry.path())?;
+        }
+    }
+    let folder = tempfile::Builder::new().prefix(FOLDER).tempdir_in(data);
+    folder.context("cannot make a folder for a submission")
+}
 
 /// Unpacks the archive in a folder beside it, verified against its signature, which
 /// must be for this account.
